@@ -26,7 +26,7 @@ from arena.submission.build import SHOWN_LINES
 from arena.tournament import block_player, suspects
 from arena.worker import bot_output, bot_process, cpu_watch, faults
 from builtin.burning_desire import simple
-from ladder import intervals, round_robin, sequential, settled, store
+from ladder import round_robin, sequential, settled, shares, store
 from ladder.store import logs, records, sums
 from tests.clone import ROOT
 
@@ -99,7 +99,7 @@ PROMISES = [
     # ladders
     ("contest.md", f"A leg of fewer than {block_player.SMALL:,} matches is one block."),
     ("contest.md", f"each bot is then in at most {round_robin.GROUPS_PER_ROUND} groups"),
-    ("numbers.md", f"is better with {100 * intervals._SURE:g} % certainty"),
+    ("numbers.md", f"is better with {100 * shares._SURE:g} % certainty"),
     ("statistics.md", f"If {settled.PASSES} are not enough"),
     ("statistics.md", f"{sums.GATHERED} at a time"),
     ("contest.md", f"less than {mib(store.database.FLOOR)} free"),

@@ -15,7 +15,7 @@ from ladder.student import quantile, wilson
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-    from ladder.intervals import Shares
+    from ladder.shares import Shares
 
 
 class TimeBucket(Report):

@@ -16,7 +16,7 @@ from ladder import store
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-    from ladder.intervals import Shares
+    from ladder.shares import Shares
 
 
 class RatingColumns(Report):

@@ -12,7 +12,7 @@ from ladder import store
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-    from ladder.intervals import Estimate as Interval
+    from ladder.shares import Estimate as Interval
 
 
 class Paired(Report):

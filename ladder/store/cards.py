@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from ladder.intervals import JointSums, PairSums, Shares, as_pair
+from ladder.pairs import as_pair, table_of
+from ladder.shares import JointSums, Shares
 from ladder.store import ladders
 from ladder.store.records import Ladder
 from ladder.store.sums import GroupSums, Sums, add_rated, added, gap
@@ -76,7 +77,7 @@ def shares(db: Database, ladder: Ladder, labels: Iterable[str], more: Sums | Non
         (as_pair(version, opponent)[0], as_pair(version, third)[0]): JointSums(*sums)
         for (version, opponent, third), sums in added(triples, new.triples).items()
     }
-    return Shares(ladder.key.seats, {pair: PairSums(*sums) for pair, sums in pairs.items()}, lambda: joint)
+    return Shares(ladder.key.seats, table_of(pairs), lambda: joint)
 
 
 def seat_sums(db: Database, ladder: Ladder, label: str) -> list[SeatSums]:

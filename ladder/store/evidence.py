@@ -9,8 +9,9 @@ from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from ladder import settled
-from ladder.intervals import Evidence, GroupResult, Shares
+from ladder.intervals import Evidence, GroupResult
 from ladder.schedule import line_up
+from ladder.shares import Shares
 from ladder.store.cards import shares
 from ladder.store.database import one_state, write
 from ladder.store.ratings import note_arithmetic, rated_by

@@ -17,7 +17,8 @@ from itertools import combinations, groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
-from ladder.intervals import GroupResult, add_result, as_pair, half_points
+from ladder.intervals import GroupResult, add_result, half_points
+from ladder.pairs import as_pair
 from ladder.store.database import write
 from ladder.store.locks import let_others_in
 from ladder.store.records import Ladder

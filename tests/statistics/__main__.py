@@ -10,7 +10,7 @@ from functools import partial
 
 import click
 
-from tests.statistics.promises import comparisons, coverage, equal_called_different, order, shuffled
+from tests.statistics.promises import comparisons, coverage, crowd, equal_called_different, order, shuffled
 from tests.statistics.simulated import Size
 
 LADDERS = 1000
@@ -22,6 +22,8 @@ GROUPS = 1000
 SIZES = (Size(4, 2, 5), Size(4, 2, 20), Size(6, 2, 20), Size(5, 3, 1), Size(6, 4, 1))
 PARTLY = ((Size(4, 2, 2), 0.75), (Size(12, 2, 2), 0.6), (Size(30, 2, 2), 0.55))
 """Ladders that end on a budget in the second round, and what part of the two rounds they play."""
+CROWDS = ((Size(300, 2, 1), 5), (Size(30, 2, 1), 100), (Size(30, 4, 1), 30))
+"""Ladders of one round of many bots, and how many of them are played."""
 FEW = (Size(2, 2, 5), Size(4, 2, 1), Size(4, 2, 3))
 
 
@@ -33,6 +35,8 @@ def main() -> None:
     for size, part in PARTLY:
         measure = partial(coverage, size, SPREAD, LADDERS // 10, part=part)
         _line(f"95 % intervals hold the truth, {part} of {size}, {LADDERS // 10} ladders", measure)
+    for size, ladders in CROWDS:
+        _line(f"95 % intervals of points, {size}, {ladders} ladders", partial(crowd, size, SPREAD, ladders))
     for size in (*FEW, *SIZES):
         _line(f"equal bots called different, {size}", partial(equal_called_different, size, LADDERS))
     for size in (Size(6, 2, 20), Size(5, 3, 3)):

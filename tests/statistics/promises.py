@@ -9,9 +9,9 @@ from random import Random
 from statistics import fmean
 from typing import NamedTuple
 
-from ladder.intervals import Estimate
 from ladder.sequential import SequentialTest
 from ladder.settled import fit
+from ladder.shares import Estimate
 from tests.statistics.simulated import DRAWS, Played, Size, label, play, shares
 
 
@@ -54,6 +54,27 @@ def _estimates(played: Played) -> Iterator[tuple[str, Estimate, float]]:
         yield "lead", lead, played.lead(one, other)
     for estimate, truth in zip(evidence.seats(), played.seats(), strict=True):
         yield "seat", estimate, truth
+
+
+class Crowd(NamedTuple):
+    """Points of the bots of a large field."""
+
+    held: float
+    """How often their intervals held the truth."""
+    reach: float
+    """How far the widest interval reaches to each side, on average."""
+
+
+def crowd(size: Size, spread: float, ladders: int) -> Crowd:
+    """Over ladders of bots whose strengths are drawn with this standard deviation, in steps, as there are many gaps."""
+    chance, held, widest = Random(f"crowd {size} {spread}"), Counter[bool](), []
+    for _ in range(ladders):
+        played = play(size, [round(8 * chance.gauss(0, spread)) / 8 for _ in range(size.bots)], chance)
+        evidence = played.evidence()
+        estimates = [estimate for bot in range(size.bots) if (estimate := evidence.score(label(bot))) is not None]
+        held.update(each.low <= played.score(bot) <= each.high for bot, each in enumerate(estimates))
+        widest.append(max(each.high - each.low for each in estimates) / 2)
+    return Crowd(held[True] / (size.bots * ladders), fmean(widest))
 
 
 class Lopsided(NamedTuple):

@@ -7,9 +7,10 @@ share, and noise of its own, rounded down to a whole number so that some are equ
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
+from itertools import permutations
 from operator import add
 from random import Random
 from statistics import NormalDist, fmean
@@ -44,7 +45,8 @@ def orders(size: Size) -> list[tuple[int, ...]]:
     labels = [label(bot) for bot in range(size.bots)]
     basis = schedule.Basis(labels, size.seats, size.rounds, 0, b"event seed", lambda _round: (), lambda _round: {})
     groups = round_robin.missing(basis)
-    return [tuple(labels.index(bot) for bot in group.order) for group in groups]
+    numbers = {bot: number for number, bot in enumerate(labels)}
+    return [tuple(map(numbers.__getitem__, group.order)) for group in groups]
 
 
 def label(bot: int) -> str:
@@ -83,7 +85,7 @@ class Played(NamedTuple):
     def share(self, one: int, other: int) -> float:
         """The share of points that one takes from the other on average over all luck."""
         gap = self.strengths[one] - self.strengths[other]
-        distances = _distances(self.size, one, other)
+        distances = _distances(self.size)[one, other]
         total = sum(times * _expected(self.size.seats, distance, gap) for distance, times in distances.items())
         return total / distances.total()
 
@@ -128,10 +130,13 @@ def _ranks(means: Sequence[float], chance: Random) -> tuple[int, ...]:
 
 
 @cache
-def _distances(size: Size, one: int, other: int) -> Counter[int]:
-    """How many seats after the one the other sits, over the groups of both."""
-    both = [order for order in orders(size) if one in order and other in order]
-    return Counter((order.index(other) - order.index(one)) % len(order) for order in both)
+def _distances(size: Size) -> dict[tuple[int, int], Counter[int]]:
+    """By two bots how many seats after the first the second sits, over the groups of both."""
+    found: defaultdict[tuple[int, int], Counter[int]] = defaultdict(Counter)
+    for order in orders(size):
+        for (seat, one), (other_seat, other) in permutations(enumerate(order), 2):
+            found[one, other][(other_seat - seat) % size.seats] += 1
+    return found
 
 
 def _expected(seats: int, distance: int, gap: float) -> float:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from itertools import combinations
+from random import Random
+
 import pytest
 
-from tests.statistics.promises import comparisons, coverage, equal_called_different, lopsided, order, shuffled
+from ladder.intervals import Evidence, GroupResult
+from tests.statistics.promises import comparisons, coverage, crowd, equal_called_different, lopsided, order, shuffled
 from tests.statistics.simulated import Size
 
 pytestmark = pytest.mark.timeout(300)  # seconds of computing, on a machine that may be busy
@@ -31,7 +36,33 @@ def test_intervals_hold_the_truth_where_a_second_round_has_begun() -> None:
     assert min(found.points, found.head_to_head, found.lead) >= 0.93
 
 
-@pytest.mark.parametrize("size", [Size(2, 2, 5), Size(4, 2, 1), Size(4, 2, 3), Size(8, 2, 2)], ids=str)
+def test_one_round_of_many_bots_has_narrow_and_true_intervals() -> None:
+    """No pair has met twice, but all that a bot's groups have in common tells how much one of them says."""
+    found = crowd(Size(300, 2, 1), 2.0, 1)
+    assert 0.93 <= found.held <= 0.97
+    assert found.reach <= 0.06
+
+
+@pytest.mark.parametrize(("size", "reach"), [(Size(30, 2, 1), 0.16), (Size(30, 4, 1), 0.14)], ids=str)
+def test_one_round_of_a_class_has_true_intervals(size: Size, reach: float) -> None:
+    """With more seats the pairs of a group are correlated, and some of them met more often than others."""
+    found = crowd(size, 2.0, 6)
+    assert 0.92 <= found.held <= 0.99
+    assert found.reach <= reach
+
+
+def test_a_bot_that_differs_from_all_others_has_an_interval_of_its_own() -> None:
+    """Copies of one program share every group, which tells nothing of how lucky the few others are."""
+    chance, copies, lucky = Random(1), [f"copy{number:02}" for number in range(40)], ["lucky0", "lucky1"]
+    even, won, lost = ((0, 1), (0, 1)), ((0, 1), (1, 0)), ((1, 0), (0, 1))
+    groups = Counter[GroupResult]({(pair, even): 1 for pair in combinations(copies, 2)})
+    groups.update(((copy, bot), chance.choice([won, lost])) for copy in copies for bot in lucky)
+    found = Evidence(groups).score("lucky0")
+    assert found is not None
+    assert found.high - found.low > 2 * 1.96 * 0.5 / 40**0.5 * 0.85
+
+
+@pytest.mark.parametrize("size", [Size(2, 2, 5), Size(4, 2, 1), Size(4, 2, 3), Size(8, 2, 2), Size(12, 2, 1)], ids=str)
 def test_equal_bots_are_seldom_called_different(size: Size) -> None:
     """Also where there are so few groups that they may all have gone the same way."""
     assert equal_called_different(size, 200) <= 0.06

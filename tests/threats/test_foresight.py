@@ -21,7 +21,7 @@ from arena import submission
 from arena.roster.bots import enter_bot
 from arena.sandbox import Grade
 from ladder import store
-from ladder.intervals import Estimate
+from ladder.shares import Estimate
 from tests.cli.commands import arena
 from tests.needs import grades
 from tests.worker.conftest import HOSTILE
