@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
 from random import Random
 from typing import NamedTuple, TypeAlias
@@ -128,15 +128,15 @@ class Shares:
         above = self.above(bot, rival)
         return above is not None and above >= _SURE
 
-    def places(self, bots: Sequence[str]) -> dict[str, list[float]]:
-        """Return for each bot the probability of each place, first to last, by points from matches among these bots.
+    def places(self, bots: Sequence[str], field: Collection[str]) -> dict[str, list[float]]:
+        """Return for each bot the probability of each place among these, by points from matches among the field.
 
-        Bots that met none of the others are left out.
+        Bots that met none of the field are left out.
 
         Groups are resampled: each gets a random weight that all its bots share (the multiplier, or wild cluster,
         bootstrap of Cameron, Gelbach and Miller, 2008). A sum of so many is normal, and is drawn as one.
         """
-        within = {*bots}
+        within = {*field}
         others = {bot: [other for other in self._pairs.taken.get(bot, ()) if other in within] for bot in bots}
         bots = [bot for bot in bots if others[bot]]
         scores = [[_mean_of(bot, others[bot])] for bot in bots]

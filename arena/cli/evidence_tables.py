@@ -48,11 +48,11 @@ def plot_picture(bots: Mapping[str, tuple[float, float]], zero: Collection[str])
 
 
 def cross_picture(
-    met: Sequence[HeadToHead], bots: Mapping[str, str], places: Mapping[str, Sequence[float]]
+    met: Sequence[HeadToHead], bots: Mapping[str, tuple[int, str]], places: Mapping[str, Sequence[float]]
 ) -> list[RenderableType]:
     """Make two tables: points that the row's bot took from the column's, in percent; and the chances of each place.
 
-    `bots` are their names for people by label, the best first.
+    `bots` are their ranks and their names for people by label, the best first.
     """
     cells = {(meeting.bot, meeting.other): f"{percent(meeting)} in {meeting.groups:,}" for meeting in met}
     cross = [_cross(cells, bots, range(len(bots)))]
@@ -67,9 +67,9 @@ def cross_picture(
     if places:
         most = max(map(len, places.values()))
         chances = _pages(
-            partial(_chances, {bots[label]: chances_of_bot for label, chances_of_bot in places.items()}), most
+            partial(_chances, {bots[label][1]: chances_of_bot for label, chances_of_bot in places.items()}), most
         )
-        pictures += ["\n% chance of each place in the field, by points", *_apart(chances)]
+        pictures += ["\n% chance of each place among these in the field, by points", *_apart(chances)]
     return pictures
 
 
@@ -103,14 +103,13 @@ def _chances(places: Mapping[str, Sequence[float]], columns: range) -> Table:
     return chances
 
 
-def _cross(cells: Mapping[tuple[str, str], str], bots: Mapping[str, str], columns: range) -> Table:
+def _cross(cells: Mapping[tuple[str, str], str], bots: Mapping[str, tuple[int, str]], columns: range) -> Table:
     """Make the table of some columns, by the indexes of their bots."""
-    heads = [str(column + 1) for column in columns]
+    rivals = [*bots][columns.start : columns.stop]
+    heads = [str(bots[rival][0]) for rival in rivals]
     cross = table("rank", "bot", *heads, right=["rank", *heads])
-    labels = list(bots)
-    for place, bot in enumerate(labels, 1):
-        row = [cells.get((bot, labels[rival]), "–") if labels[rival] != bot else "" for rival in columns]
-        cross.add_row(str(place), bots[bot], *row)
+    for bot, (rank, name) in bots.items():
+        cross.add_row(str(rank), name, *(cells.get((bot, rival), "–") if rival != bot else "" for rival in rivals))
     return cross
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 from msgspec import UNSET
@@ -17,11 +18,12 @@ from rich.text import Text
 
 from arena.cli.evidence_tables import cross_picture, plot_picture, seat_picture
 from arena.reports import leaderboard_report, words
+from arena.reports.chosen_bots import Chosen
 from arena.reports.front_report import ladder_progress
 from arena.reports.leaderboard_columns import BY_NAME, COLUMNS, Column, shown_bots, zero_of
 from arena.reports.leaderboard_report import Leaderboard, NoLeaderboard
 from arena.reports.words import called, heading, pace_text, state
-from arena.terminal.options import SeatedGame, home_option, json_option, seated_game_options
+from arena.terminal.options import SeatedGame, Whole, home_option, json_option, seated_game_options
 from arena.terminal.output import console, draw, measured, print_json, progress, say_if_empty, table
 from arena.terminal.stderr import say
 from arena.terminal.typed import as_typed, typed_as
@@ -40,8 +42,11 @@ _WATCHING = 0.1
 @click.command()
 @seated_game_options
 @click.option("--ladder", "ladder_id", metavar="ID", help="Which of several with other limits or options.")
+@click.option("-n", "--most", type=Whole(1), metavar="N", help="Show the best N bots, or N around --around, not all.")
+@click.option("--around", metavar="BOT", help="Show this bot with those above and below it.")
+@click.option("--bots", metavar="A,B,C", help="Show these bots alone.")
 @click.option("--details", is_flag=True, help="Add mu, sigma and the settled rating.")
-@click.option("--cross", is_flag=True, help="Add every bot against every other, and the chances of places.")
+@click.option("--cross", is_flag=True, help="Add the best 20 bots shown, each against each other, and their places.")
 @click.option("--by-seat", is_flag=True, help="Add what each seat is worth, and what sharing dice saved.")
 @click.option("--plot", is_flag=True, help="Draw each bot's skill with its 95 % interval.")
 @click.option("--settle", "settles", is_flag=True, help="Compute the settled ratings first, and add --details.")
@@ -51,6 +56,9 @@ _WATCHING = 0.1
 def leaderboard(
     seated: SeatedGame,
     ladder_id: str | None,
+    most: int | None,
+    around: str | None,
+    bots: str | None,
     details: bool,
     cross: bool,
     by_seat: bool,
@@ -64,19 +72,21 @@ def leaderboard(
 
     Bots are in the order of their rating, which is mu − 3 sigma. That is what they are almost certainly worth, above
     the mean of the bots that the ladder began with. points is the percentage of the possible points, with a 95 %
-    interval, or – in the first round. ~ marks a bot that is not significantly worse than the one above it.
+    interval, or – while nothing is known. ~ marks a bot that is not significantly worse than the one above it.
     --details adds mu, the estimated skill; sigma, its uncertainty; and settled, mu computed from all matches at once.
 
     \b
     Example:
       arena leaderboard --game buttons
+      arena leaderboard --game buttons --around greedy -n 20
     """
+    chosen = _chosen(most, around, bots)
     if watch:
         if as_json or cross or by_seat or plot or settles:
             raise click.UsageError("--watch shows the leaderboard alone: leave it out, or the other options")
         if not sys.stdout.isatty():
             raise click.UsageError("--watch repaints a terminal, and stdout is none: leave it out")
-        return _watch(seated, ladder_id, home, details)
+        return _watch(seated, ladder_id, home, _Look(chosen, details))
     if settles:
         details = True
         _settle(seated, ladder_id, home)
@@ -84,12 +94,32 @@ def leaderboard(
         ladder = find_ladder(db, seated, ladder_id)
         if ladder is None:
             return _nothing(db, seated, home, as_json)
-        board = leaderboard_report.leaderboard_of(db, ladder, seated.game, cross=cross, by_seat=by_seat)
+        board = leaderboard_report.leaderboard_of(
+            db, ladder, seated.game, partial(chosen.of, db), cross=_compared(chosen) if cross else 0, by_seat=by_seat
+        )
         if as_json:
             return print_json(board)
         drawn = plot_picture(_skills(board), board.zero) if plot and board.bots else []
         waiting = store.ladders.waiting(db, ladder)
         return draw(picture(board, waiting, details=details), *drawn, *_more_pictures(board), wide=cross)
+
+
+class _Look(NamedTuple):
+    """What somebody wants to see of a leaderboard."""
+
+    chosen: Chosen
+    details: bool
+
+
+def _chosen(most: int | None, around: str | None, bots: str | None) -> Chosen:
+    if bots is not None and (most is not None or around is not None):
+        raise click.UsageError("--bots names the bots to show: leave it out, or -n and --around")
+    return Chosen(most, around, [] if bots is None else [name.strip() for name in bots.split(",")])
+
+
+def _compared(chosen: Chosen) -> int:
+    """Return how many bots `--cross` compares: as many as somebody asked for, and without that few enough to read."""
+    return len(chosen.bots) or chosen.most or leaderboard_report.CROSSED
 
 
 def _settle(seated: SeatedGame, ladder_id: str | None, home: Path) -> None:
@@ -169,6 +199,8 @@ def _notes(board: Leaderboard, waiting: Sequence[str], details: bool) -> Iterato
     matches, bots = board.matches, shown_bots(board)
     if bots:
         yield f"rating: {words.RATING_IS}{'' if details else '; more with --details'}"
+    if len(bots) < board.ranked:
+        yield f"{len(bots):,} of {board.ranked:,} bots are shown"
     if board.provisional:
         early = matches.done - matches.rated
         yield f"provisional: matches are rated in the order of the schedule, and {early:,} of these came early"
@@ -187,11 +219,16 @@ def _notes(board: Leaderboard, waiting: Sequence[str], details: bool) -> Iterato
 def _more_pictures(board: Leaderboard) -> list[RenderableType]:
     pictures: list[RenderableType] = []
     if board.cross is not UNSET and board.places is not UNSET:
-        shown = {bot.bot: called(bot.bot, bot.title) for bot in board.bots}
-        pictures += cross_picture(board.cross, shown, board.places)
+        pictures += cross_picture(board.cross, _compared_bots(board), board.places)
     if board.seats is not UNSET and board.saved is not UNSET:
         pictures += seat_picture(board.seats, board.saved)
     return pictures
+
+
+def _compared_bots(board: Leaderboard) -> dict[str, tuple[int, str]]:
+    """Return the ranks and the names for people of the bots that met one that is compared with it, or of all."""
+    met = {each.bot for each in board.cross or ()}
+    return {bot.bot: (bot.rank, called(bot.bot, bot.title)) for bot in board.bots if bot.bot in met}
 
 
 def _skills(board: Leaderboard) -> dict[str, tuple[float, float]]:
@@ -200,20 +237,21 @@ def _skills(board: Leaderboard) -> dict[str, tuple[float, float]]:
     return {called(bot.bot, bot.title): (bot.mu - middle, bot.sigma) for bot in shown_bots(board)}
 
 
-def _watch(seated: SeatedGame, ladder_id: str | None, home: Path, details: bool) -> None:
+def _watch(seated: SeatedGame, ladder_id: str | None, home: Path, look: _Look) -> None:
     with Live(console=console(), auto_refresh=False) as live:
         while True:
             begun = time.process_time()
             with store.open_read(home) as db:
                 ladder = find_ladder(db, seated, ladder_id)
                 waiting = Text(f"waiting for a ladder of {seated.title} in {str(home)!r} …")
-                live.update(waiting if ladder is None else _watched(db, ladder, seated, home, details), refresh=True)
+                live.update(waiting if ladder is None else _watched(db, ladder, seated, home, look), refresh=True)
             time.sleep(max(_REPAINT, (time.process_time() - begun) / _WATCHING))
 
 
-def _watched(db: Database, ladder: Ladder, seated: SeatedGame, home: Path, details: bool) -> RenderableType:
+def _watched(db: Database, ladder: Ladder, seated: SeatedGame, home: Path, look: _Look) -> RenderableType:
     now = ladder_progress(db, ladder, running=store.database.is_running(home))
     how = pace_text(now)
     state = f"playing now{how and f': {how}'}" if now.running else "nobody plays it now"
-    board, waiting = leaderboard_report.leaderboard_of(db, ladder, seated.game), store.ladders.waiting(db, ladder)
-    return Group(picture(board, waiting, details=details), Text(state, style="bold"))
+    board = leaderboard_report.leaderboard_of(db, ladder, seated.game, partial(look.chosen.of, db))
+    waiting = store.ladders.waiting(db, ladder)
+    return Group(picture(board, waiting, details=look.details), Text(state, style="bold"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
-from arena.reports.leaderboard_report import Leaderboard, RankedBot, centre, settled_centre
+from arena.reports.leaderboard_report import Leaderboard, RankedBot
 from arena.reports.words import called, percent
 
 Value: TypeAlias = float | str | None
@@ -124,8 +124,8 @@ BY_NAME = {column.name: column for column in COLUMNS}
 
 def zero_of(board: Leaderboard) -> Zero:
     """Return the zero of the bots that a leaderboard shows."""
-    bots = shown_bots(board)
-    return Zero(centre(bots, board.zero), settled_centre(bots, board.zero))
+    best = next(iter(shown_bots(board)), None)  # provisional bots have a mean of their own
+    return Zero(board.centre if best is None else best.shown - best.rating, board.settled_centre)
 
 
 def shown_bots(board: Leaderboard) -> Sequence[RankedBot]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -156,14 +156,16 @@ class Leaderboard(Report):
     """Number of matches that the settled ratings were computed from."""
     waiting: int
     """Number of bots of the field without a rated match."""
+    ranked: int
+    """Number of bots on the leaderboard; `bots` are fewer with `-n`, `--around` or `--bots`."""
     bots: Sequence[RankedBot]
     """Its bots, the best first."""
     provisional: Sequence[RankedBot]
     """The bots if all matches that are done were rated now; empty if all are."""
     cross: Sequence[HeadToHead] | UnsetType = UNSET
-    """Every pair of bots that met, in both directions; only with `--cross`."""
+    """Every pair of these bots, the best 20 at most, that met, in both directions; only with `--cross`."""
     places: Mapping[str, Sequence[float]] | UnsetType = UNSET
-    """By bot of the field: the probability of each place, the first place first."""
+    """By bot of `cross` that is in the field: the probability of each place among these, the first place first."""
     seats: Sequence[EstimateColumns] | UnsetType = UNSET
     """Share of the points of each seat."""
     saved: float | UnsetType | None = UNSET
@@ -192,21 +194,42 @@ class LadderRun(Leaderboard, kw_only=True):
     """The ladder hash."""
 
 
+Choose: TypeAlias = Callable[[Sequence[store.records.Row]], Sequence[store.records.Row]]
+"""Function that returns some rows of a leaderboard, in their order."""
+
+CROSSED = 20
+"""Bots of which each is compared with each other, unless somebody says which: more fit no page and no eye."""
+
+
 def leaderboard_of(
-    db: Database, ladder: store.Ladder, game: Game[Any], *, cross: bool = False, by_seat: bool = False
+    db: Database,
+    ladder: store.Ladder,
+    game: Game[Any],
+    choose: Choose = list,
+    *,
+    cross: int = 0,
+    by_seat: bool = False,
 ) -> Leaderboard:
-    """Read a ladder's leaderboard, with every bot against every other, or the worth of seats, where asked for."""
+    """Read a ladder's leaderboard, with the worth of seats where asked for.
+
+    `choose` returns those rows that are wanted of all that are shown. The best `cross` of these bots are compared with
+    each other. Raises what `choose` raises.
+    """
     with store.database.one_state(db):
-        rows, provisional = store.ratings.leaderboard(db, ladder), store.ratings.provisional(db, ladder)
+        everybody, early = store.ratings.leaderboard(db, ladder), store.ratings.provisional(db, ladder)
+        rows = provisional = choose(early or everybody)
         counts, settled = store.ladders.counts(db, ladder), store.evidence.find_settled(db, ladder)
-        labels = [row.label for row in provisional or rows]
         evidence = store.evidence.of_ladder(db, ladder) if by_seat else None
-        shares = evidence or store.evidence.shares_now(db, ladder, labels)
+        shares = evidence or store.evidence.shares_now(db, ladder, [row.label for row in early or everybody])
         zero = store.ladders.founders(db, ladder)
         waiting = len(store.ladders.waiting(db, ladder))
         named = _Named(store.journal.titles(db), store.journal.bans(db).keys())
+    if early:
+        labels = {row.label for row in provisional}
+        rows = [row for row in everybody if row.label in labels]
     key = ladder.key
-    bots = _ranked(rows, zero, settled, shares, named)
+    certain = _Certain(zero, settled, shares, named)
+    compared = rows[:cross]
     return Leaderboard(
         game=game.name,
         players=key.seats,
@@ -217,52 +240,49 @@ def leaderboard_of(
         matches=MatchCounts(
             to_play=counts.scheduled,
             done=counts.done,
-            rated=sum(row.matches for row in rows) // key.seats,
+            rated=sum(row.matches for row in everybody) // key.seats,
             unplayable=counts.unplayable,
             dropped=counts.dropped,
             annulled=counts.annulled,
         ),
         zero=zero,
-        centre=centre(bots, zero),
-        settled_centre=settled_centre(bots, zero),
+        centre=centre(everybody, zero),
+        settled_centre=_settled_centre(everybody, zero, settled),
         settled_matches=settled.matches,
         waiting=waiting,
-        bots=bots,
-        provisional=_ranked(provisional, zero, settled, shares, named),
-        cross=head_to_head(shares, [bot.bot for bot in bots]) if cross else UNSET,
-        places=shares.places([bot.bot for bot in in_field(bots)]) if cross else UNSET,
+        ranked=len(early or everybody),
+        bots=certain.ranked(rows, everybody),
+        provisional=certain.ranked(provisional, early) if early else [],
+        cross=head_to_head(shares, [row.label for row in compared]) if cross else UNSET,
+        places=_places(shares, compared, everybody) if cross else UNSET,
         seats=[EstimateColumns(**estimate._asdict()) for estimate in evidence.seats()] if evidence else UNSET,
         saved=evidence.saved() if evidence else UNSET,
     )
 
 
-_Rated = TypeVar("_Rated", RankedBot, store.records.Row)
-
-
-def in_field(bots: Sequence[_Rated]) -> Sequence[_Rated]:
+def in_field(rows: Sequence[store.records.Row]) -> Sequence[store.records.Row]:
     """Return the bots that would play now, or all of them if none would."""
-    return [bot for bot in bots if bot.current and not bot.retired] or bots
+    return [row for row in rows if row.current and not row.retired] or rows
 
 
-def centre(bots: Sequence[_Rated], zero: Collection[str]) -> float:
+def centre(rows: Sequence[store.records.Row], zero: Collection[str]) -> float:
     """Return the mean mu of those of these bots that are the zero of ratings; of none of them, of the field.
 
     Tables show ratings relative to it. 0 without bots.
     """
-    return fmean(bot.mu for bot in _at_zero(bots, zero)) if bots else 0.0
+    return fmean(row.mu for row in _at_zero(rows, zero)) if rows else 0.0
 
 
-def settled_centre(bots: Sequence[RankedBot], zero: Collection[str]) -> float:
+def _settled_centre(rows: Sequence[store.records.Row], zero: Collection[str], settled: store.evidence.Settled) -> float:
     """Return the mean settled mu of the same bots, as far as they have any; else 0."""
-    known = [bot.settled.mu for bot in _at_zero(bots, zero) if bot.settled is not None]
+    known = [settled.ratings[row.label].mu for row in _at_zero(rows, zero) if row.label in settled.ratings]
     return fmean(known) if known else 0.0
 
 
-def _at_zero(bots: Sequence[_Rated], zero: Collection[str]) -> Sequence[_Rated]:
+def _at_zero(rows: Sequence[store.records.Row], zero: Collection[str]) -> Sequence[store.records.Row]:
     """Return the bots whose mean is the zero of ratings; some that the ladder began with may have no match yet."""
-    return [bot for bot in bots if (bot.label if isinstance(bot, store.records.Row) else bot.bot) in zero] or in_field(
-        bots
-    )
+    known = {*zero}
+    return [row for row in rows if row.label in known] or in_field(rows)
 
 
 def ladder_run(db: Database, ladder: store.Ladder, game: Game[Any], played: int) -> LadderRun:
@@ -278,31 +298,42 @@ class _Named(NamedTuple):
     banned: Collection[str]
 
 
-def _ranked(
-    rows: Sequence[store.records.Row],
-    zero: Collection[str],
-    settled: store.evidence.Settled,
-    shares: Shares,
-    named: _Named,
-) -> list[RankedBot]:
-    ranked = []
-    middle = centre(rows, zero)
-    for place, row in enumerate(rows):
-        rating, points = settled.ratings.get(row.label), shares.score(row.label)
+class _Certain(NamedTuple):
+    """All that is said of a bot beyond its rating, and how sure that is."""
+
+    zero: Collection[str]
+    settled: store.evidence.Settled
+    shares: Shares
+    named: _Named
+
+    def ranked(self, chosen: Sequence[store.records.Row], rows: Sequence[store.records.Row]) -> list[RankedBot]:
+        """Return some rows of a leaderboard as they are reported."""
+        middle = centre(rows, self.zero)
+        return [self._ranked(row, rows[row.place - 2].label if row.place > 1 else None, middle) for row in chosen]
+
+    def _ranked(self, row: store.records.Row, above: str | None, middle: float) -> RankedBot:
+        rating, points = self.settled.ratings.get(row.label), self.shares.score(row.label)
         numbers = {name: value for name, value in row._asdict().items() if name not in ("place", "label")}
-        bot = RankedBot(
+        return RankedBot(
             rank=row.place,
             bot=row.label,
             rating=row.shown - middle,
             **numbers,
-            banned=row.name in named.banned,
-            title=named.titles.get(row.name),
+            banned=row.name in self.named.banned,
+            title=self.named.titles.get(row.name),
             settled=rating and RatingColumns(**rating._asdict()),
             points=points and EstimateColumns(**points._asdict()),
-            sure=place == 0 or shares.in_order(rows[place - 1].label, row.label),
+            sure=above is None or self.shares.in_order(above, row.label),
         )
-        ranked.append(bot)
-    return ranked
+
+
+def _places(
+    shares: Shares, compared: Sequence[store.records.Row], rows: Sequence[store.records.Row]
+) -> dict[str, list[float]]:
+    """Return the chances of places among the compared bots of the field, by points from matches of the whole field."""
+    field = [row.label for row in in_field(rows)]
+    within = {*field}
+    return shares.places([row.label for row in compared if row.label in within], field)
 
 
 def head_to_head(shares: Shares, bots: Sequence[str]) -> list[HeadToHead]:

@@ -35,7 +35,8 @@ def page(db: Database, request: Request, running: bool) -> Made:
     """Make the page of a ladder."""
     ladder = ladder_of(db, request.path_params["ladder"])
     game = games.game(ladder.key.game)
-    board = leaderboard_of(db, ladder, game, cross=len(store.ratings.leaderboard(db, ladder)) <= LARGEST_CROSS)
+    is_small = len(store.ratings.standings(db, ladder)) <= LARGEST_CROSS
+    board = leaderboard_of(db, ladder, game, cross=LARGEST_CROSS if is_small else 0)
     now = ladder_progress(db, ladder, running=running)
     return Made(
         render(

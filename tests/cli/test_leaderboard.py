@@ -8,9 +8,12 @@ import pty
 import re
 import signal
 import subprocess
+from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
+from statistics import fmean
 
+import msgspec
 import pytest
 
 from arena import games
@@ -18,7 +21,7 @@ from arena.cli.evidence_tables import cross_picture, seat_picture
 from arena.referee.limits import Limits
 from arena.reports import front_report, words
 from arena.reports.leaderboard_columns import COLUMNS
-from arena.reports.leaderboard_report import EstimateColumns, head_to_head, leaderboard_of
+from arena.reports.leaderboard_report import EstimateColumns, RankedBot, head_to_head, leaderboard_of
 from arena.reports.words import pace_text, percent, unusual
 from arena.terminal.output import draw
 from ladder import store
@@ -260,6 +263,11 @@ def test_the_cross_table_has_both_sides_of_every_pair() -> None:
     assert re.search(r"1 +ann@1 +75\.0 \(\d+–\d+\) in 2", shown)
 
 
+def ranked(bots: Sequence[str]) -> dict[str, tuple[int, str]]:
+    """Ranks and names of bots that stand in this order."""
+    return {bot: (rank, bot) for rank, bot in enumerate(bots, 1)}
+
+
 def test_the_cross_table_of_six_fits_a_terminal(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -271,9 +279,7 @@ def test_the_cross_table_of_six_fits_a_terminal(
         for pair in combinations(bots, 2)
         for ranks, count in (((0, 1), 930), ((1, 0), 304))
     }
-    _, cross, *_ = cross_picture(
-        head_to_head(Evidence(won), bots), {bot: bot for bot in bots}, Evidence(won).places(bots)
-    )
+    _, cross, *_ = cross_picture(head_to_head(Evidence(won), bots), ranked(bots), Evidence(won).places(bots, bots))
     draw(cross, wide=True)
     shown = re.sub("\x1b.*?m", "", capsys.readouterr().out)
     assert max(map(len, shown.splitlines())) <= 80
@@ -289,7 +295,7 @@ def test_the_cross_table_of_forty_goes_on_below(
     bots = [f"student{number}@1" for number in range(40)]
     won: dict[GroupResult, int] = {(pair, ((0, 1), (1, 0))): 9 for pair in combinations(bots, 2)}
     evidence = Evidence(won)
-    for picture in cross_picture(head_to_head(evidence, bots), {bot: bot for bot in bots}, evidence.places(bots)):
+    for picture in cross_picture(head_to_head(evidence, bots), ranked(bots), evidence.places(bots, bots)):
         draw(picture)
     lines = re.sub("\x1b.*?m", "", capsys.readouterr().out).splitlines()
     assert max(map(len, lines)) <= 100
@@ -299,6 +305,78 @@ def test_the_cross_table_of_forty_goes_on_below(
     chances = [line.split()[1:] for line in lines if line.startswith("bot ")]
     assert [int(head) for each in chances for head in each] == list(range(1, 41))
     assert sum("student39@1" in line for line in lines) == len(heads) + len(chances)
+
+
+@pytest.fixture
+def crowd(cwd: Path) -> list[RankedBot]:
+    """A home with a round of more bots than are compared; gives the rows of its leaderboard."""
+    ladder = playing.make(cwd / ".arena", "birth", [f"bot{number:02}" for number in range(24)], 1)
+    with store.open_read(cwd / ".arena") as db:
+        return [*leaderboard_of(db, ladder, games.game("birth")).bots]
+
+
+def test_some_bots_of_many_are_shown_as_on_the_whole_board(crowd: list[RankedBot]) -> None:
+    """The best, those around one, or those that are named: with the same ranks, points and marks."""
+    name = crowd[12].name
+    for options, rows in {
+        ("-n", "5"): crowd[:5],
+        ("--around", name, "-n", "3"): crowd[11:14],
+        ("--around", name): crowd[7:18],
+        ("--around", crowd[0].name, "-n", "4"): crowd[:4],
+        ("--around", crowd[23].bot, "-n", "4"): crowd[20:],
+        ("--bots", f"{crowd[20].bot}, {crowd[3].name}"): [crowd[3], crowd[20]],
+        ("-n", "99"): crowd,
+    }.items():
+        board = json.loads(typed(*LEADERBOARD, *options, "--json").out)
+        assert board["bots"] == msgspec.to_builtins(rows)
+        assert board["ranked"] == 24
+        shown = typed(*LEADERBOARD, *options).out
+        assert (f"{len(rows)} of 24 bots are shown" in shown) == (len(rows) < 24)
+        assert all(f" {bot.bot} " in shown for bot in rows)
+
+
+def test_ratings_of_some_bots_have_the_zero_of_all(crowd: list[RankedBot]) -> None:
+    """The mean of the bots that are shown is nobody's zero."""
+    line = next(line for line in typed(*LEADERBOARD, "-n", "1", "--details").out.splitlines() if crowd[0].bot in line)
+    assert line.split()[2:4] == [f"{crowd[0].rating:.2f}", f"{crowd[0].mu - fmean(bot.mu for bot in crowd):+.2f}"]
+
+
+def test_of_many_bots_the_best_are_compared_or_those_that_are_named(crowd: list[RankedBot]) -> None:
+    """A table of three hundred has lines of thousands of characters; chances of places count all matches."""
+    whole = json.loads(typed(*LEADERBOARD, "--cross", "--json").out)
+    best = [bot.bot for bot in crowd[:20]]
+    assert len(whole["bots"]) == 24
+    assert {each["bot"] for each in whole["cross"]} == {each["other"] for each in whole["cross"]} == {*best}
+    assert [*whole["places"]] == best
+    two = json.loads(typed(*LEADERBOARD, "--cross", "--bots", f"{best[0]},{crowd[23].name}", "--json").out)
+    assert [(each["bot"], each["other"]) for each in two["cross"]] == [
+        (best[0], crowd[23].bot),
+        (crowd[23].bot, best[0]),
+    ]
+    assert two["places"][best[0]][0] > 0.99, "they met in one group, but each met all others, too"
+    shown = typed(*LEADERBOARD, "--cross", "--bots", f"{best[0]},{crowd[23].name}").out
+    assert re.search(rf"24 +{crowd[23].bot} .* in 1\n", shown), "with the rank that it has among all"
+
+
+@pytest.mark.usefixtures("crowd")
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--around", "nobody"], "no bot 'nobody'"),
+        (["--bots", "bot02,late"], "late@1 has no rated match in this ladder: `arena leaderboard` without it lists"),
+        (["--around", "bot01@2"], "bot01@2 has no rated match in this ladder: name bot01@1 instead"),
+        (["--bots", "bot01", "-n", "3"], "--bots names the bots to show: leave it out, or -n and --around"),
+        (["-n", "0"], "0 is not in the range"),
+    ],
+)
+def test_who_cannot_be_shown_is_said_with_what_to_do(cwd: Path, words: list[str], said: str) -> None:
+    """A bot may have been submitted a minute ago, or have a new version that has not played."""
+    with store.open(cwd / ".arena") as db:
+        for name in ("late", "bot01"):
+            store.bots.add(db, store.bots.NewBot(name, f"{name:x<64}", games=["birth"], run=["x"], origin="submitted"))
+    told = typed(*LEADERBOARD, *words)
+    assert told.code != 0
+    assert said in told.err
 
 
 @pytest.mark.usefixtures("home")

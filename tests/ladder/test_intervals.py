@@ -82,12 +82,12 @@ def test_places_are_probabilities() -> None:
     """Of every bot over places, and of every place over bots; the strong bot is first and the twins share."""
     played = simulate(Size(4, 3, 2), [4.0, 0.0, 0.0, -4.0], Random(1))
     evidence = played.evidence()
-    places = evidence.places(evidence.bots)
+    places = evidence.places(evidence.bots, evidence.bots)
     for row in (*places.values(), *zip(*places.values(), strict=True)):
         assert sum(row) == pytest.approx(1.0)
     assert places["bot000@1"][0] > 0.95
     assert 0.05 < places["bot001@1"][1] < 0.95
-    assert places == evidence.places(evidence.bots)
+    assert places == evidence.places(evidence.bots, evidence.bots)
 
 
 def test_dice_that_decide_everything_are_saved_whole() -> None:

@@ -152,7 +152,7 @@ def test_sums_say_the_same_as_the_groups(
     for one in labels:
         assert groups.score(one) == sums.score(one)
         assert [groups.lead(one, other) for other in labels] == [sums.lead(one, other) for other in labels]
-    assert groups.places(labels) == sums.places(labels)
+    assert groups.places(labels, labels) == sums.places(labels, labels)
     monkeypatch.setattr("ladder.store.evidence.FEW_GROUPS", -1)
     assert type(store.evidence.shares_now(db, ladder, labels)) is type(groups)
 

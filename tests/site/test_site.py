@@ -181,7 +181,7 @@ def test_lists_say_why_who_has_fewer_points_won(tmp_path: Path) -> None:
 def test_the_leaderboard_has_the_numbers_of_the_command(site: TestClient, home: Path, ladder: store.Ladder) -> None:
     """People compare the two, and so do we: order, marks, ratings and intervals."""
     with store.open_read(home) as db:
-        board = leaderboard_report.leaderboard_of(db, ladder, games.game("buttons"), cross=True)
+        board = leaderboard_report.leaderboard_of(db, ladder, games.game("buttons"), cross=40)
     said = text(site.get(f"/ladder/{ladder.id}").text)
     for bot in board.bots:
         assert f"{bot.rating:.2f} {bot.mu - board.centre:+.2f} {bot.sigma:.2f}" in said
