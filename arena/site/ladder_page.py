@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET
@@ -10,12 +9,13 @@ from msgspec import UNSET
 from arena import games
 from arena.reports.front_report import ladder_progress
 from arena.reports.history_report import rating_history
-from arena.reports.leaderboard_columns import BY_NAME, COLUMNS, Zero, shown_bots, zero_of
-from arena.reports.leaderboard_report import HeadToHead, Leaderboard, RankedBot, leaderboard_of
+from arena.reports.leaderboard_columns import COLUMNS, shown_bots, zero_of
+from arena.reports.leaderboard_report import HeadToHead, Leaderboard, leaderboard_of
 from arena.reports.matches_report import ladder_matches, selected
 from arena.reports.words import state, title, unusual, waiting_text
 from arena.site import plots
 from arena.site.cache import Made
+from arena.site.leaderboard_rows import Asked, Rows
 from arena.site.rendering import render
 from ladder import store
 
@@ -25,18 +25,24 @@ if TYPE_CHECKING:
 
 _LISTED = 6
 """Matches of each kind that are listed."""
+PAGE = 50
+"""Bots on a page of the leaderboard."""
 SELECTED = 200
 """Matches that the page of matches lists at most."""
 LARGEST_CROSS = 40
 """Bots in the cross table at most: a larger one is no picture any more."""
 
 
-def page(db: Database, request: Request, running: bool) -> Made:
-    """Make the page of a ladder."""
+def page(db: Database, request: Request, running: bool, size: int | None = None) -> Made:
+    """Make the page of a ladder, with at most so many bots on its leaderboard; a page of them if it is not said."""
     ladder = ladder_of(db, request.path_params["ladder"])
-    game = games.game(ladder.key.game)
+    game, titles = games.game(ladder.key.game), store.journal.titles(db)
+    asked = Asked.of(request)
     is_small = len(store.ratings.standings(db, ladder)) <= LARGEST_CROSS
-    board = leaderboard_of(db, ladder, game, cross=LARGEST_CROSS if is_small else 0)
+    rows = Rows(asked, titles, size or PAGE)
+    # by rank it is known before points are computed which rows a page has; a table of all against all wants all of them
+    choose = rows.choose if asked.sort == "rank" and not is_small else list
+    board = leaderboard_of(db, ladder, game, choose, cross=LARGEST_CROSS if is_small else 0)
     now = ladder_progress(db, ladder, running=running)
     return Made(
         render(
@@ -51,28 +57,29 @@ def page(db: Database, request: Request, running: bool) -> Made:
             places=board.places or {},
             largest=LARGEST_CROSS,
             matches=ladder_matches(db, ladder, _LISTED),
-            titles=store.journal.titles(db),
+            titles=titles,
             hash=None if now.to_play else store.ratings.kept_hash(db, ladder),
             chosen=ladder.seed_text is not None,
             events=f"/ladder/{ladder.id}/events",
-            **_table(board, request),
+            **_table(board, rows),
             **_plot(db, ladder),
         )
     )
 
 
-def _table(board: Leaderboard, request: Request) -> dict[str, Any]:
+def _table(board: Leaderboard, rows: Rows) -> dict[str, Any]:
     """Return the bots of the leaderboard as the address asks for them, and what the table says of all of them."""
-    bots, zero = shown_bots(board), zero_of(board)
-    sort, wanted = request.query_params.get("sort", "rank"), request.query_params.get("bots", "")
+    zero = zero_of(board)
+    shown = rows.arranged(shown_bots(board), zero)
     return {
-        "bots": len(bots),
+        "bots": board.ranked,
         "columns": COLUMNS,
-        "rows": _sorted(_wanted(bots, wanted), sort, zero),
-        "sort": sort if sort in BY_NAME else "rank",
-        "wanted": wanted,
+        "rows": shown,
+        "view": rows,
+        "sort": rows.asked.sort,
+        "wanted": rows.asked.bots,
         "zero": zero,
-        "unsure": not all(bot.sure for bot in bots),
+        "unsure": not all(bot.sure for bot in shown),
         "early": board.matches.done - board.matches.rated if board.provisional else 0,
     }
 
@@ -114,23 +121,6 @@ def ladder_of(db: Database, ladder_id: str) -> store.Ladder:
     if found is None or found.key.game not in games.names():
         raise store.NotFound(f"no ladder {ladder_id!r} of a game that this arena has")
     return found
-
-
-def _wanted(bots: Sequence[RankedBot], names: str) -> Sequence[RankedBot]:
-    """Return the bots that are named, by labels, names or parts of them with commas between; all if none is."""
-    parts = [part.strip().lower() for part in names.split(",") if part.strip()]
-    return [bot for bot in bots if not parts or any(part in f"{bot.bot} {bot.title or ''}".lower() for part in parts)]
-
-
-def _sorted(bots: Sequence[RankedBot], name: str, zero: Zero) -> Sequence[RankedBot]:
-    """Return the bots by a column; those without a value come last."""
-    column = BY_NAME.get(name)
-    if column is None:
-        return bots
-    values: dict[str, Any] = {bot.bot: column.value(bot, zero) for bot in bots}
-    known = [bot for bot in bots if values[bot.bot] is not None]
-    unknown = [bot for bot in bots if values[bot.bot] is None]
-    return [*sorted(known, key=lambda bot: values[bot.bot], reverse=not column.is_rising), *unknown]
 
 
 def _cross(board: Leaderboard) -> dict[tuple[str, str], HeadToHead]:

@@ -6,6 +6,7 @@ file, if it can do without a server; other links become plain text.
 
 from __future__ import annotations
 
+import sys
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache, partial
@@ -65,7 +66,7 @@ def kinds(most: int) -> Sequence[Kind]:
     """Return the kinds of addresses that become files, if at most so many matches of each ladder do."""
     return (
         Kind(_FRONT, "index.html", front_page.page),
-        Kind("/ladder/{ladder}", "ladder/{ladder}.html", ladder_page.page),
+        Kind("/ladder/{ladder}", "ladder/{ladder}.html", partial(ladder_page.page, size=sys.maxsize)),
         Kind("/ladder/{ladder}/seats", "ladder/{ladder}/seats.html", ladder_page.seats_page),
         Kind("/ladder/{ladder}/matches", "ladder/{ladder}/matches.html", partial(ladder_page.matches_page, most=most)),
         Kind("/bot/{bot}", "bot/{bot}.html", bot_page.page),

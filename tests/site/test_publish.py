@@ -19,7 +19,7 @@ from arena.games.buttons import Buttons
 from arena.replay.log_text import packed_log
 from arena.reports.matches_report import selected
 from arena.reports.publish_report import Published
-from arena.site import page_shell, publishing
+from arena.site import ladder_page, page_shell, publishing
 from arena.site.ladder_page import SELECTED
 from arena.site.published_folder import NOTES, PART, CannotPublish, open_folder
 from arena.worker.bot_output import Logged
@@ -547,3 +547,17 @@ def test_a_site_is_of_one_moment(tmp_path: Path) -> None:
     assert publishing.publish_site(home, site, SELECTED, play).written == 0
     assert (left, changed(site, before)) == ([], set())
     assert publish(home, site).written > 0
+
+
+def test_a_published_leaderboard_has_all_bots_on_one_page(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file answers no address with a number."""
+    monkeypatch.setattr(ladder_page, "PAGE", 2)
+    publish(home, tmp_path / "site")
+    with store.open_read(home) as db:
+        for ladder in store.ladders.all(db):
+            page = (tmp_path / f"site/ladder/{ladder.id}.html").read_text()
+            rows = re.findall(r'<th scope="row"><a href="[^"]*bot/', page.split("</table>")[0])
+            assert len(rows) == len(store.ratings.leaderboard(db, ladder)) > 2
+            assert "page=" not in page

@@ -20,7 +20,7 @@ from arena.reports.history_report import BotHistory, RatingHistory, RatingPoint
 from arena.reports.leaderboard_columns import COLUMNS
 from arena.reports.replay_report import match_replay
 from arena.reports.words import percent
-from arena.site import docs, plots
+from arena.site import docs, ladder_page, plots
 from arena.site.page_shell import parts_of
 from arena.site.rendering import percent_text
 from ladder import store
@@ -217,6 +217,66 @@ def test_the_leaderboard_is_sorted_and_filtered_by_its_address(site: TestClient,
     assert shown("bots=ann,cid&sort=bot") == ["ann@1", "cid@1"]
     assert shown("bots=nobody") == []
     assert len(shown("sort=nothing")) == 3
+
+
+@pytest.fixture(scope="module")
+def crowd(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, store.Ladder]:
+    """A home with a ladder of more bots than are compared with each other, and more than a page of ten."""
+    home = tmp_path_factory.mktemp("crowd")
+    return home, playing.make(home, "birth", [f"bot{number:02}" for number in range(ladder_page.LARGEST_CROSS + 5)], 1)
+
+
+def test_many_bots_are_on_pages_that_lead_to_each_other(
+    crowd: tuple[Path, store.Ladder], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each bot is on one of them, in the order of the command, whatever the column; a search has pages of its own."""
+    home, ladder = crowd
+    monkeypatch.setattr(ladder_page, "PAGE", 10)
+    with store.open_read(home) as db:
+        bots = leaderboard_report.leaderboard_of(db, ladder, games.game("birth")).bots
+    labels, by_name = [bot.bot for bot in bots], sorted(bot.bot for bot in bots)
+    with homes.site(home) as site:
+
+        def shown(query: str) -> list[str]:
+            page = site.get(f"/ladder/{ladder.id}{query}").text
+            table, _, below = page.partition("</table>")
+            found = re.findall(r'<th scope="row"><a href="/bot/([^"]+)', table)
+            leading.update(map(unescape, re.findall(r'href="([^"]*page=[^"]*)"', below.partition("</nav>")[0])))
+            return found
+
+        leading = set[str]()
+        assert shown("") == labels[:10]
+        assert {"?sort=rank&page=2", "?sort=rank&page=5"} <= leading
+        assert [label for number in range(1, 6) for label in shown(f"?page={number}")] == labels
+        assert shown("?page=99") == labels[40:] == shown("?page=5")
+        assert shown("?page=-1") == shown("?page=²") == shown("?page=0") == labels[:10]
+        assert shown("?sort=bot&page=2") == by_name[10:20]
+        leading.clear()
+        assert shown("?bots=bot1,bot2") == [label for label in labels if label[3] in "12"][:10]
+        assert leading == {"?sort=rank&bots=bot1%2Cbot2&page=2"}
+
+
+def test_a_page_of_the_leaderboard_is_found_by_a_bot(
+    crowd: tuple[Path, store.Ladder], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By part of its name, in the order that is shown; the row is marked, and the address goes there."""
+    home, ladder = crowd
+    monkeypatch.setattr(ladder_page, "PAGE", 10)
+    with homes.site(home) as site:
+        for query in ("around=BOT33", "around=bot33&sort=points"):
+            page = site.get(f"/ladder/{ladder.id}?{query}").text
+            (row,) = re.findall(r'<tr id="chosen".*?</tr>', page, re.DOTALL)
+            assert "bot33@1" in row
+            assert 'action="#chosen"' in page
+        assert "No bot has a name like “nobody”" in site.get(f"/ladder/{ladder.id}?around=nobody").text
+        assert "No bot of these has" in site.get(f"/ladder/{ladder.id}?around=bot33&bots=bot1").text
+
+
+def test_a_page_of_few_bots_has_no_others(site: TestClient, ladder: store.Ladder) -> None:
+    """Nor a way to go to them."""
+    said = text(site.get(f"/ladder/{ladder.id}").text)
+    assert "Go to" not in said
+    assert "Pages" not in said
 
 
 def test_the_page_of_a_bot_has_its_card(site: TestClient, home: Path) -> None:
