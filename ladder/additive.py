@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from math import copysign
 
 _SWEEPS = 20
 """Most passes over all bots; where nearly all met, three are enough."""
@@ -28,6 +29,7 @@ def offsets(taken: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
     return found
 
 
-def expected(offset: float, other: float) -> float:
-    """Return what a bot with the first offset takes from one with the other, as a share less a half."""
-    return min(0.5, max(-0.5, offset - other))
+def expected(offset: float, others: Iterable[float]) -> list[float]:
+    """Return what a bot with the first offset takes from one with each of the others, as a share less a half."""
+    gaps = [offset - other for other in others]
+    return [gap if -0.5 < gap < 0.5 else copysign(0.5, gap) for gap in gaps]

@@ -6,7 +6,7 @@ compared with what the two take from all others. So a single round of many bots 
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
@@ -42,29 +42,35 @@ class Pairing(NamedTuple):
 
 
 class Pairs:
-    """What bots took from each other, made of sums of whole numbers, with the spread of every pair."""
+    """What bots took from each other, made of sums of whole numbers, with the spread of every pair.
+
+    A field of thousands has a million pairs. So what is done for each of them is done in one place, without a call.
+    """
 
     def __init__(self, seats: int, sums: PairTable) -> None:
-        self._unit = 2 * seats  # half points of a pair in a group
+        self._unit = unit = 2 * seats  # half points of a pair in a group
         self._sums = sums
-        self._once: dict[str, set[str]] = defaultdict(set)
         self._errors: dict[str, dict[str, float]] = {}
-        met = Counter[str]()
         taken: defaultdict[str, dict[str, float]] = defaultdict(dict)
+        several: defaultdict[str, dict[str, int]] = defaultdict(dict)
         for first, row in sums.items():
             own = taken[first]
             for second, (groups, halves, _) in row.items():
-                own[second] = share = halves / (self._unit * groups) - 0.5
+                own[second] = share = halves / (unit * groups) - 0.5
                 taken[second][first] = -share
-                met[second] += groups
-                if groups == 1:
-                    self._once[first].add(second)
-                    self._once[second].add(first)
-            met[first] += sum(groups for groups, _, _ in row.values())
+                if groups > 1:
+                    several[first][second] = several[second][first] = groups
         self.taken: Mapping[str, Mapping[str, float]] = dict(sorted(taken.items()))
         """Mean share less a half by bot and opponent, in one order, since sums of fractions depend on it."""
-        self.groups_of = {bot: met[bot] // (seats - 1) for bot in self.taken}  # each group has all other seats
+        self.several: Mapping[str, Mapping[str, int]] = {bot: several.get(bot, {}) for bot in self.taken}
+        """By bot the opponents that it met in several groups, with their number."""
+        self.groups_of = {  # each group has all other seats
+            bot: (len(row) + sum(self.several[bot].values()) - len(self.several[bot])) // (seats - 1)
+            for bot, row in self.taken.items()
+        }
         """Number of groups of each bot."""
+        self._fitted = {bot: 1 / len(row) for bot, row in self.taken.items()}
+        """Part that a bot's offset has in the variance of each of its pairs: it is fitted to them."""
 
     def have_met(self, bot: str, rival: str) -> bool:
         """Tell whether two bots were in a group together."""
@@ -72,15 +78,11 @@ class Pairs:
 
     def groups(self, bot: str, rival: str) -> int:
         """Return in how many groups two bots met that did."""
-        return self.sums(as_pair(bot, rival)[0])[0]
+        return self.several[bot].get(rival, 1)
 
     def sums(self, pair: Pair) -> PairSums:
         """Return the sums of a pair that met."""
         return self._sums[pair[0]][pair[1]]
-
-    def once(self, bot: str) -> set[str]:
-        """Return those that a bot met in a single group."""
-        return self._once[bot]
 
     def pairing(self, pair: Pair) -> Pairing:
         """Return what the groups of a pair that met come to."""
@@ -90,33 +92,38 @@ class Pairs:
         return Pairing(groups, halves / (self._unit * groups), variance)
 
     def errors(self, bot: str) -> Mapping[str, float]:
-        """Return by opponent the squared standard error of what a bot took from it."""
-        if bot not in self._errors:
-            self._errors[bot] = {
-                opponent: self.variance(as_pair(bot, opponent)[0]) / self.groups(bot, opponent)
-                for opponent in self.taken[bot]
-            }
-        return self._errors[bot]
+        """Return by opponent the squared standard error of what a bot took from it.
 
-    def variance(self, pair: Pair) -> float:
-        """Return the variance of a pair's share from group to group, blended with the ladder's usual one.
-
-        Of a pair that met once it is how far the group is from what was expected, squared, and the usual one for the
-        part that the offsets explain.
+        Of a pair that met once it is how far the group is from what was expected, squared, and the ladder's usual
+        variance for the part that the offsets explain.
         """
+        if bot in self._errors:
+            return self._errors[bot]
+        row, several, own, usual = self.taken[bot], self.several[bot], self._fitted[bot], self.usual / 4
+        likely = expected(self._offsets[bot], map(self._offsets.__getitem__, row))
+        explained = [own + part if own + part < 1 else 1.0 for part in map(self._fitted.__getitem__, row)]
+        distances = map(float.__sub__, row.values(), likely)
+        self._errors[bot] = errors = {
+            opponent: distance * distance + part * usual * (1 - taken * taken)
+            for (opponent, taken), distance, part in zip(row.items(), distances, explained, strict=True)
+        }
+        for opponent, groups in several.items():
+            errors[opponent] = self._variance(as_pair(bot, opponent)[0]) / groups
+        return errors
+
+    def _variance(self, pair: Pair) -> float:
+        """Return the variance of a pair's share from group to group, blended with the ladder's usual one."""
         pairing = self.pairing(pair)
-        usual = self.usual * pairing.widest
-        if pairing.groups == 1:
-            return (pairing.share - self._expected(pair)) ** 2 + self._explained(*pair) * usual
         own = (pairing.groups - 1) * pairing.variance
-        return (own + _PRIOR_GROUPS * usual) / (pairing.groups - 1 + _PRIOR_GROUPS)
+        return (own + _PRIOR_GROUPS * self.usual * pairing.widest) / (pairing.groups - 1 + _PRIOR_GROUPS)
 
     def middle(self, pair: Pair) -> tuple[float, float]:
         """Return around how many half points the groups of a pair lie, and the sum of the squares of how far."""
         groups, halves, squares = self.sums(pair)
-        if groups == 1:
-            return self._unit * self._expected(pair), self._unit**2 * self.variance(pair)
-        return halves / groups, scatter(groups, halves, squares) / groups
+        if groups > 1:
+            return halves / groups, scatter(groups, halves, squares) / groups
+        (likely,) = expected(self._offsets[pair[0]], [self._offsets[pair[1]]])
+        return self._unit * (0.5 + likely), self._unit**2 * self.errors(pair[0])[pair[1]]
 
     @cached_property
     def usual(self) -> float:
@@ -127,39 +134,38 @@ class Pairs:
         """
         total = widest = 0.0
         for first, row in self._sums.items():
-            for second, (groups, _, _) in row.items():
-                pair = first, second
-                _, share, variance = self.pairing(pair)
-                if groups > 1:
+            taken, several, own, fitted = self.taken[first], self.several[first], self._fitted[first], self._fitted
+            expectation = expected(self._offsets[first], map(self._offsets.__getitem__, row))
+            for second, likely in zip(row, expectation, strict=True):
+                if second in several:
+                    groups, share, variance = self.pairing((first, second))
                     total += (groups - 1) * variance
                     widest += (groups - 1) * (share * (1 - share) + variance / groups)
                 else:
-                    likely = self._expected(pair)
-                    total += (share - likely) ** 2
-                    widest += (1 - self._explained(first, second)) * likely * (1 - likely)
+                    distance = taken[second] - likely
+                    total += distance * distance
+                    widest += max(0.0, 1 - own - fitted[second]) * (0.25 - likely * likely)
         return (total + 0.25) / (widest + 0.25)
 
     @cached_property
     def freedom(self) -> float:
         """Degrees of freedom of all pairs together."""
-        several = sum(groups - 1 for row in self._sums.values() for groups, _, _ in row.values())
-        return max(1.0, several + sum(self.left_over(bot, once) for bot, once in self._once.items()) / 2)
+        several = sum(sum(row.values()) - len(row) for row in self.several.values())
+        single = sum(self.left_over(bot, self.once(bot, row)) for bot, row in self.taken.items())
+        return max(1.0, (several + single) / 2)  # each pair is there from either side
 
-    def left_over(self, bot: str, once: Iterable[str]) -> float:
+    def once(self, bot: str, opponents: Iterable[str]) -> Sequence[str]:
+        """Return those of a bot's opponents that it met in a single group."""
+        several = self.several[bot]
+        return [opponent for opponent in opponents if opponent not in several] if several else [*opponents]
+
+    def left_over(self, bot: str, once: Sequence[str]) -> float:
         """Return the degrees of freedom that are left to groups with bots met once."""
-        return sum(1 - self._explained(bot, opponent) for opponent in once)
+        return max(0.0, len(once) * (1 - self._fitted[bot]) - sum(map(self._fitted.__getitem__, once)))
 
     @cached_property
     def _offsets(self) -> dict[str, float]:
         return offsets(self.taken)
-
-    def _expected(self, pair: Pair) -> float:
-        """Return the share that the first of a pair should take by all their matches with others."""
-        return 0.5 + expected(self._offsets[pair[0]], self._offsets[pair[1]])
-
-    def _explained(self, bot: str, opponent: str) -> float:
-        """Return the part of the variance of a pair's only group that is gone, as offsets are fitted to it, too."""
-        return min(1.0, 1 / len(self.taken[bot]) + 1 / len(self.taken[opponent]))
 
 
 def table_of(sums: Mapping[Pair, Sequence[int]]) -> PairTable:

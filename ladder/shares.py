@@ -157,13 +157,15 @@ class Shares:
 
     def _counted(self, bot: str) -> Sequence[str]:
         """Return the opponents against whom a bot's points are counted."""
-        opponents, once = [*self._pairs.taken[bot]], self._pairs.once(bot)
-        if not once or len(once) == len(opponents):
+        opponents, several = [*self._pairs.taken[bot]], self._pairs.several[bot]
+        once = len(opponents) - len(several)
+        if not once or not several:
             return opponents
-        often = [opponent for opponent in opponents if opponent not in once]
-        variance = sum(1 / self._pairs.groups(bot, opponent) for opponent in often)  # of a mean of one group: 1
-        with_once = (variance + len(once)) / len(opponents) ** 2
-        return opponents if with_once < variance / len(often) ** 2 else often
+        variance = sum(1 / groups for groups in several.values())  # of a mean of one group: 1
+        with_once = (variance + once) / len(opponents) ** 2
+        if with_once < variance / len(several) ** 2:
+            return opponents
+        return [opponent for opponent in opponents if opponent in several]
 
     def _lead(self, bot: str, rival: str) -> _Figure:
         """Return the figure of `lead`; empty if the two never met.
@@ -219,21 +221,17 @@ class Shares:
         number of pairs, since pairs may share groups and each has a mean of its own.
         """
         variance = squares = single = free = 0.0
-        fitted = 0.0
         for bot, opponents, weight in figure:
-            errors = self._pairs.errors(bot)
-            once = [opponent for opponent in opponents if opponent in self._pairs.once(bot)]
+            errors, several = self._pairs.errors(bot), self._pairs.several[bot]
+            once = self._pairs.once(bot, opponents)
             single += weight**2 * self._error_sum(bot, once)
             free += self._pairs.left_over(bot, once)
-            if len(once) < len(opponents):
-                for opponent in opponents:
-                    if opponent not in self._pairs.once(bot):
-                        part = weight**2 * errors[opponent]
-                        variance += part
-                        squares += part**2 / (self._pairs.groups(bot, opponent) - 1)
-            fitted += len(opponents)
+            parts = {opponent: weight**2 * errors[opponent] for opponent in opponents if opponent in several}
+            variance += sum(parts.values())
+            squares += sum(part**2 / (several[opponent] - 1) for opponent, part in parts.items())
         freedom_of_sum = (variance + single) ** 2 / (squares + single**2 / max(free, 1.0))
-        return max(1.0, min(freedom_of_sum, groups - (fitted - free) / (self._seats - 1)))
+        fitted = sum(len(part.opponents) for part in figure) - free
+        return max(1.0, min(freedom_of_sum, groups - fitted / (self._seats - 1)))
 
     @cached_property
     def _correlations(self) -> dict[Pair, dict[Pair, float]]:

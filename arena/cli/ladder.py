@@ -173,7 +173,7 @@ def ladder(
             print_json(leaderboard_report.ladder_run(db, mine, game, run.played))
         else:
             draw(
-                leaderboard.picture(leaderboard_report.leaderboard_of(db, mine, game), store.ladders.waiting(db, mine))
+                leaderboard.picture(leaderboard_report.leaderboard_of(db, mine, game), store.ratings.waiting(db, mine))
             )
         total = store.ladders.counts(db, mine).done
         if total and sys.stderr.isatty():

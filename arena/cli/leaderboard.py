@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 from msgspec import UNSET
+from rich.cells import cell_len
 from rich.console import Group, RenderableType
 from rich.live import Live
 from rich.table import Table
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 
 _REPAINT = 1.0
 """Seconds between two repaints of --watch, at least."""
+_GAP = 2
+"""Columns between those of a table, as `terminal.output.table` draws them."""
 _WATCHING = 0.1
 """Largest share of one core that --watch uses, so that it does not slow down the ladder that it watches."""
 
@@ -100,7 +103,7 @@ def leaderboard(
         if as_json:
             return print_json(board)
         drawn = plot_picture(_skills(board), board.zero) if plot and board.bots else []
-        waiting = store.ladders.waiting(db, ladder)
+        waiting = store.ratings.waiting(db, ladder)
         return draw(picture(board, waiting, details=details), *drawn, *_more_pictures(board), wide=cross)
 
 
@@ -186,11 +189,16 @@ def _rows(board: Leaderboard, details: bool) -> Table:
 
 
 def _table(board: Leaderboard, columns: Sequence[Column]) -> Table:
-    zero, names = zero_of(board), [column.name for column in columns]
+    """Draw some columns. Where all fits, their widths are set: rich would take a second to find those of 2,000 bots."""
+    zero, bots, names = zero_of(board), shown_bots(board), [column.name for column in columns]
     rows = table(*names, right=[name for name in names if name != "bot"])
-    for bot in shown_bots(board):
-        style = None if bot.current and not bot.retired else "dim"
-        rows.add_row(*(column.text(bot, zero) for column in columns), style=style)
+    cells = [[column.text(bot, zero) for bot in bots] for column in columns]
+    widths = [max(map(cell_len, [name, *texts])) for name, texts in zip(names, cells, strict=True)]
+    if sum(widths) + _GAP * (len(widths) - 1) <= console().width:
+        for column, width in zip(rows.columns, widths, strict=True):
+            column.width = width
+    for bot, texts in zip(bots, zip(*cells, strict=True), strict=True):
+        rows.add_row(*texts, style=None if bot.current and not bot.retired else "dim")
     return rows
 
 
@@ -253,5 +261,5 @@ def _watched(db: Database, ladder: Ladder, seated: SeatedGame, home: Path, look:
     how = pace_text(now)
     state = f"playing now{how and f': {how}'}" if now.running else "nobody plays it now"
     board = leaderboard_report.leaderboard_of(db, ladder, seated.game, partial(look.chosen.of, db))
-    waiting = store.ladders.waiting(db, ladder)
+    waiting = store.ratings.waiting(db, ladder)
     return Group(picture(board, waiting, details=look.details), Text(state, style="bold"))

@@ -222,7 +222,7 @@ def leaderboard_of(
         evidence = store.evidence.of_ladder(db, ladder) if by_seat else None
         shares = evidence or store.evidence.shares_now(db, ladder, [row.label for row in early or everybody])
         zero = store.ladders.founders(db, ladder)
-        waiting = len(store.ladders.waiting(db, ladder))
+        waiting = len(store.ratings.waiting(db, ladder))
         named = _Named(store.journal.titles(db), store.journal.bans(db).keys())
     if early:
         labels = {row.label for row in provisional}

@@ -51,7 +51,7 @@ def page(db: Database, request: Request, running: bool, size: int | None = None)
             name=title(game, board.players),
             settings=unusual(game, board.limits, board.options),
             state=state(board.matches),
-            waiting=waiting_text(board.waiting, store.ladders.waiting(db, ladder), more=bool(board.bots)),
+            waiting=waiting_text(board.waiting, store.ratings.waiting(db, ladder), more=bool(board.bots)),
             progress=now,
             cross=_cross(board),
             places=board.places or {},

@@ -86,6 +86,15 @@ def provisional(db: Database, ladder: Ladder) -> list[Row]:
     return _rows(db, now) if early else []
 
 
+def waiting(db: Database, ladder: Ladder) -> list[str]:
+    """Return the labels of the bots that were ever in the field, have no rated match and are not retired."""
+    fields = db.execute("SELECT DISTINCT field FROM legs WHERE ladder = ?", [ladder.id])
+    left = {label for (field,) in fields for label in json.loads(field)}
+    rated = db.execute("SELECT version FROM ratings WHERE ladder = ?", [ladder.id])
+    retired = db.execute("SELECT label FROM versions WHERE retired IS NOT NULL")
+    return sorted(left - {label for rows in (rated, retired) for (label,) in rows})
+
+
 def _rows(db: Database, standings: Mapping[str, Standing]) -> list[Row]:
     versions = db.query(
         "SELECT label, name, number, retired,"

@@ -29,6 +29,10 @@ LISTED_MATCHES = 500
 """Rows of the history that are read at once. What is found does not depend on it."""
 
 
+_HISTORY_READ = 60_000
+"""Rows of the history that a plot reads at most, in a fifth of a second; with very many bots it has fewer places."""
+
+
 class LatestMatch(NamedTuple):
     """A finished match of which nothing of the group is left to play; `seats` are rank, score and forfeit by seat."""
 
@@ -130,11 +134,13 @@ def speed(db: Database, ladder: Ladder) -> float | None:
 def history(db: Database, ladder: Ladder, points: int, bots: int) -> list[tuple[int, Mapping[str, Rating]]]:
     """Return ratings at about so many evenly spaced places of the schedule: how many matches were rated, and ratings.
 
-    At each place only those bots have a rating that were in one of the last few matches; `bots` says how many to
-    expect. The whole history would take seconds to read.
+    There are fewer places where `_HISTORY_READ` rows are not enough for all. At each place only those bots have a
+    rating that were in one of the last few matches; `bots` says how many to expect. The
+    whole history would take seconds to read.
     """
     (end,) = db.execute("SELECT folded FROM ladders WHERE id = ?", [ladder.id]).fetchone()
     window = max(1, 4 * bots // ladder.key.seats)
+    points = max(1, min(points, _HISTORY_READ // window))
     places = sorted({max(1, end * number // points) for number in range(1, points + 1)}) if end else []
     query = "SELECT seq FROM matches WHERE ladder = ? AND status = 'annulled' ORDER BY seq"
     annulled = [seq for (seq,) in db.execute(query, [ladder.id])]

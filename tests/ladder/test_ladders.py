@@ -121,7 +121,7 @@ def show(db: Database, ladder: store.Ladder) -> None:
     assert store.ladders.counts(db, ladder).done > 0
     store.evidence.find_settled(db, ladder)
     store.evidence.shares_now(db, ladder, [row.label for row in rows])
-    store.ladders.waiting(db, ladder)
+    store.ratings.waiting(db, ladder)
 
 
 def steps_to_go_on(bots: str, rounds: int) -> tuple[int, int]:
