@@ -11,8 +11,8 @@ from __future__ import annotations
 import logging
 import math
 from array import array
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import islice, pairwise
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from statistics import NormalDist, fmean
 from typing import NamedTuple, TypeAlias
 
@@ -21,6 +21,8 @@ from ladder.trueskill_ratings import BETA, NEW, Rating
 
 GroupOutcome: TypeAlias = tuple[tuple[str, int], ...]
 """(label, rank) of the bots of a match, by rank and then by label."""
+_Numbers: TypeAlias = tuple[float, float]
+"""A `SettledNormal` where there are millions."""
 SettlingProgress: TypeAlias = Callable[[int, int], None]
 """Callback for progress: how many passes are done, and how many there are at most."""
 
@@ -47,6 +49,9 @@ _FAR = 35.0
 """Standard deviations from which on a normal tail is replaced by its asymptote. Beyond 37 it is 0 in floating point."""
 
 
+_ROOT, _ROOT_OF_2 = math.sqrt(2 * math.pi), math.sqrt(2)
+"""Roots in the density and in the tails of a normal distribution, which are needed millions of times."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -60,14 +65,7 @@ class SettledNormal(NamedTuple):
         """Return the product with a power of another distribution; -1 divides."""
         return SettledNormal(self.tau + power * factor.tau, self.pi + power * factor.pi)
 
-    def blurred(self, variance: float) -> SettledNormal:
-        """Return the distribution of the sum with noise of this variance."""
-        share = 1 / (1 + variance * self.pi)
-        return SettledNormal(self.tau * share, self.pi * share)
 
-
-NOTHING = SettledNormal(0.0, 0.0)
-"""The distribution that says nothing."""
 PRIOR = SettledNormal(0.0, NEW.sigma**-2)
 """The skill of a bot before its first match; only differences count, so its mean can be 0."""
 
@@ -85,7 +83,9 @@ def fit(
     mu is relative to the mean of all bots.
     """
     margin = NormalDist().inv_cdf((max(draw_probability, _RAREST_TIE) + 1) / 2) * math.sqrt(2 * _NOISE)
-    factors = [_Factor(outcome, count, margin) for outcome, count in sorted(matches.items())]
+    factors = [
+        (_Duel if len(outcome) == 2 else _Factor)(outcome, count, margin) for outcome, count in sorted(matches.items())
+    ]
     extrapolation = Extrapolation()
     state, moved = _state(factors, array("d", bytes(16 * sum(len(factor.bots) for factor in factors)))), 0.0
     for passes in range(PASSES):
@@ -112,17 +112,28 @@ class _State(NamedTuple):
 
 
 def _state(factors: Sequence[_Factor], said: array[float]) -> _State:
-    skills = {bot: PRIOR for factor in factors for bot in factor.bots}
-    for factor, messages in _of_each(factors, said):
-        for bot, normal in zip(factor.bots, messages, strict=True):
-            skills[bot] = skills[bot].times(normal, factor.count)
+    bots = dict.fromkeys(bot for factor in factors for bot in factor.bots)
+    taus, pis = dict.fromkeys(bots, PRIOR.tau), dict.fromkeys(bots, PRIOR.pi)
+    at = 0
+    for factor in factors:
+        for bot in factor.bots:
+            taus[bot] += factor.count * said[at]
+            pis[bot] += factor.count * said[at + 1]
+            at += 2
+    skills = {bot: SettledNormal(taus[bot], pis[bot]) for bot in bots}
     return _State(said, skills, _ratings(skills))
 
 
 def _pass(factors: Sequence[_Factor], state: _State) -> array[float]:
     """Return the next message of every factor."""
-    new = (part for factor, messages in _of_each(factors, state.said) for part in factor.learn(state.skills, messages))
-    return array("d", (old + _STEP * (now - old) for old, now in zip(state.said, new, strict=True)))
+    taus = {bot: normal.tau for bot, normal in state.skills.items()}
+    pis = {bot: normal.pi for bot, normal in state.skills.items()}
+    said, at, new = state.said, 0, list[float]()
+    for factor in factors:
+        beyond = at + 2 * len(factor.bots)
+        factor.learn(taus, pis, said[at:beyond], new)
+        at = beyond
+    return array("d", [old + _STEP * (now - old) for old, now in zip(said, new, strict=True)])
 
 
 def _further(factors: Sequence[_Factor], plain: _State, mixed: array[float]) -> _State:
@@ -136,13 +147,6 @@ def _further(factors: Sequence[_Factor], plain: _State, mixed: array[float]) -> 
     return (
         state if all(_SANE < state.skills[bot].pi / pi < 1 / _SANE for bot, (_, pi) in plain.skills.items()) else plain
     )
-
-
-def _of_each(factors: Sequence[_Factor], said: array[float]) -> Iterator[tuple[_Factor, list[SettledNormal]]]:
-    """Yield each factor with its messages to its bots."""
-    parts = iter(said)
-    for factor in factors:
-        yield factor, [SettledNormal(tau, pi) for tau, pi in islice(zip(parts, parts, strict=True), len(factor.bots))]
 
 
 def _moves(before: _State, after: _State) -> list[float]:
@@ -174,52 +178,80 @@ class _Factor:
         self.count = count
         self._margin = margin
         self._ties = [rank == next_rank for (_, rank), (_, next_rank) in pairwise(outcome)]
-        # messages to each performance from the comparisons with its better and its worse neighbour
-        self._from_better = [NOTHING] * len(outcome)
-        self._from_worse = [NOTHING] * len(outcome)
-
-    def learn(self, skills: Mapping[str, SettledNormal], said: Sequence[SettledNormal]) -> Iterator[float]:
-        """Yield the new message to each bot, tau and pi, from all other messages.
-
-        `said` are the factor's old messages.
-        """
-        performances = [
-            skills[bot].times(message, -1).blurred(_NOISE) for bot, message in zip(self.bots, said, strict=True)
-        ]
+        # messages to each performance from the comparisons with its better and its worse neighbour: tau and pi
+        self._from_better = [(0.0, 0.0)] * len(outcome)
+        self._from_worse = [(0.0, 0.0)] * len(outcome)
         neighbours = range(len(self._ties))
-        for place in (*neighbours, *reversed(neighbours[:-1])):
-            self._compare(place, performances)
-        for better, worse in zip(self._from_better, self._from_worse, strict=True):
-            yield from better.times(worse).blurred(_NOISE)
+        self._places = (*neighbours, *reversed(neighbours[:-1]))
 
-    def _compare(self, place: int, performances: Sequence[SettledNormal]) -> None:
-        better = performances[place].times(self._from_better[place])
-        worse = performances[place + 1].times(self._from_worse[place + 1])
-        difference = _difference(better, worse, self._ties[place], self._margin)
-        self._from_worse[place] = _sum(difference, worse)
-        self._from_better[place + 1] = _sum(SettledNormal(-difference.tau, difference.pi), better)
+    def learn(
+        self, taus: Mapping[str, float], pis: Mapping[str, float], said: Sequence[float], new: list[float]
+    ) -> None:
+        """Add the new message to each bot, tau and pi, from all other messages; `said` are the old ones.
+
+        Of hundreds of thousands of factors each learns in every pass. So there are numbers here instead of normals.
+        """
+        performances = []
+        for bot, old_tau, old_pi in zip(self.bots, said[::2], said[1::2], strict=True):
+            pi = pis[bot] - old_pi
+            share = 1 / (1 + _NOISE * pi)
+            performances.append(((taus[bot] - old_tau) * share, pi * share))
+        for place in self._places:
+            self._compare(place, performances[place], performances[place + 1])
+        for (tau, pi), (tau_, pi_) in zip(self._from_better, self._from_worse, strict=True):
+            tau, pi = tau + tau_, pi + pi_
+            share = 1 / (1 + _NOISE * pi)
+            new += (tau * share, pi * share)
+
+    def _compare(self, place: int, better: _Numbers, worse: _Numbers) -> None:
+        (tau, pi), (more, more_pi) = better, self._from_better[place]
+        (tau_, pi_), (more_, more_pi_) = worse, self._from_worse[place + 1]
+        self._from_worse[place], self._from_better[place + 1] = _learnt(
+            tau + more, pi + more_pi, tau_ + more_, pi_ + more_pi_, self._margin, tie=self._ties[place]
+        )
 
 
-def _sum(first: SettledNormal, second: SettledNormal) -> SettledNormal:
-    """Return the sum of two independent variables; the first may be unknown, with precision 0."""
-    share = 1 / (1 + first.pi / second.pi)
-    return SettledNormal(share * (first.tau + first.pi * second.tau / second.pi), share * first.pi)
+class _Duel(_Factor):
+    """Equal matches of two bots: there is one comparison, to which nothing that it said comes back."""
+
+    def learn(
+        self, taus: Mapping[str, float], pis: Mapping[str, float], said: Sequence[float], new: list[float]
+    ) -> None:
+        (better, worse), (old, old_pi, old_, old_pi_) = self.bots, said
+        pi, pi_ = pis[better] - old_pi, pis[worse] - old_pi_
+        share, share_ = 1 / (1 + _NOISE * pi), 1 / (1 + _NOISE * pi_)
+        (tau, pi), (tau_, pi_) = _learnt(
+            (taus[better] - old) * share,
+            pi * share,
+            (taus[worse] - old_) * share_,
+            pi_ * share_,
+            self._margin,
+            tie=self._ties[0],
+        )
+        share, share_ = 1 / (1 + _NOISE * pi), 1 / (1 + _NOISE * pi_)
+        new += (tau * share, pi * share, tau_ * share_, pi_ * share_)
 
 
-def _difference(better: SettledNormal, worse: SettledNormal, tie: bool, margin: float) -> SettledNormal:
-    """Return the message of a comparison about the difference of two performances, from all other messages."""
-    mean, variance = better.tau / better.pi - worse.tau / worse.pi, 1 / better.pi + 1 / worse.pi
+def _learnt(tau: float, pi: float, tau_: float, pi_: float, margin: float, *, tie: bool) -> tuple[_Numbers, _Numbers]:
+    """Return what the better and the worse of two neighbours learn from how the match ended, from all else."""
+    mean, variance = tau / pi - tau_ / pi_, 1 / pi + 1 / pi_
     spread = math.sqrt(variance)
     shift, shrink = _within(mean / spread, margin / spread) if tie else _beyond((mean - margin) / spread)
     remaining = variance * (1 - shrink)
-    return SettledNormal((mean + spread * shift) / remaining - mean / variance, shrink / remaining)
+    # of the difference, and then of each of the two
+    lead, lead_pi = (mean + spread * shift) / remaining - mean / variance, shrink / remaining
+    share, share_ = 1 / (1 + lead_pi / pi_), 1 / (1 + lead_pi / pi)
+    return (
+        (share * (lead + lead_pi * tau_ / pi_), share * lead_pi),
+        (share_ * (-lead + lead_pi * tau / pi), share_ * lead_pi),
+    )
 
 
 def _beyond(mean: float) -> tuple[float, float]:
     """Return how far a normal of variance 1 moves its mean and shrinks its variance once it is known to be above 0."""
     if mean < -_FAR:
         return -mean - 1 / mean, 1 - mean**-2
-    shift = _density(mean) / _above(-mean)
+    shift = math.exp(-mean * mean / 2) / _ROOT / (math.erfc(-mean / _ROOT_OF_2) / 2)
     return shift, shift * (shift + mean)
 
 
@@ -238,9 +270,9 @@ def _within(mean: float, margin: float) -> tuple[float, float]:
 
 
 def _density(x: float) -> float:
-    return math.exp(-x * x / 2) / math.sqrt(2 * math.pi)
+    return math.exp(-x * x / 2) / _ROOT
 
 
 def _above(x: float) -> float:
     """Return the part of a standard normal that is above x, to full precision far out."""
-    return math.erfc(x / math.sqrt(2)) / 2
+    return math.erfc(x / _ROOT_OF_2) / 2

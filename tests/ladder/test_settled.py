@@ -11,7 +11,7 @@ from statistics import fmean
 import pytest
 
 from ladder import settled
-from ladder.settled import NOTHING, PRIOR, GroupOutcome, SettledNormal, fit, outcome
+from ladder.settled import PRIOR, GroupOutcome, SettledNormal, fit, outcome
 from ladder.trueskill_ratings import NEW, Rating, rate
 
 DRAWS = 0.1
@@ -39,7 +39,7 @@ def test_a_single_match_is_rated_as_trueskill_does(ranks: tuple[int, ...]) -> No
 def by_the_library(matches: Sequence[GroupOutcome]) -> dict[str, Rating]:
     """TrueSkill Through Time with TrueSkill itself for every match, one after the other, none counted together."""
     skills = {label: SettledNormal(0.0, PRIOR.pi) for match in matches for label, _ in match}
-    said = [[NOTHING] * len(match) for match in matches]
+    said = [[SettledNormal(0.0, 0.0)] * len(match) for match in matches]
     for _ in range(60):
         for match, messages in zip(matches, said, strict=True):
             cavities = [skills[label].times(told, -1) for (label, _), told in zip(match, messages, strict=True)]
