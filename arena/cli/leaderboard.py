@@ -75,8 +75,9 @@ def leaderboard(
 
     Bots are in the order of their rating, which is mu − 3 sigma. That is what they are almost certainly worth, above
     the mean of the bots that the ladder began with. points is the percentage of the possible points, with a 95 %
-    interval, or – while nothing is known. ~ marks a bot that is not significantly worse than the one above it.
-    --details adds mu, the estimated skill; sigma, its uncertainty; and settled, mu computed from all matches at once.
+    interval; while it tells nothing, as in #3–15, the places where a bot may stand by its rating. ~ marks a bot that is
+    not significantly worse than the one above it. --details adds mu, the estimated skill; sigma, its uncertainty; and
+    settled, mu computed from all matches at once.
 
     \b
     Example:
@@ -207,6 +208,8 @@ def _notes(board: Leaderboard, waiting: Sequence[str], details: bool) -> Iterato
     matches, bots = board.matches, shown_bots(board)
     if bots:
         yield f"rating: {words.RATING_IS}{'' if details else '; more with --details'}"
+    if any(bot.places is not None for bot in bots):
+        yield words.PLACES_ARE
     if len(bots) < board.ranked:
         yield f"{len(bots):,} of {board.ranked:,} bots are shown"
     if board.provisional:

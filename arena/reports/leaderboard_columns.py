@@ -53,6 +53,11 @@ def _bot_text(bot: RankedBot, _: Zero) -> str:
     return name if bot.status == "current" else f"{name} ({bot.status})"
 
 
+def _points_text(bot: RankedBot, _: Zero) -> str:
+    """Return the points or, while they tell nothing, between which places the bot may stand."""
+    return percent(bot.points) if bot.places is None else "#{}–{}".format(*bot.places)
+
+
 def _settled(bot: RankedBot, zero: Zero) -> float | None:
     return None if bot.settled is None else bot.settled.mu - zero.settled
 
@@ -106,7 +111,7 @@ COLUMNS = (
         "points",
         "Points %",
         _of_points("mean"),
-        lambda bot, _: percent(bot.points),
+        _points_text,
         {
             "points": Exported(_of_points("mean"), "Share of the points, 0 to 1"),
             "points_low": Exported(_of_points("low"), "Lower end of its 95 % interval"),

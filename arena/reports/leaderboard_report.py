@@ -11,6 +11,7 @@ from msgspec import UNSET, UnsetType
 
 from arena.games.rules import Game
 from arena.reports.base import Report
+from arena.reports.rank_range import rank_range
 from ladder import store
 
 if TYPE_CHECKING:
@@ -84,6 +85,8 @@ class RankedBot(Report):
     """The rating that no order of matches can change; None if it is not computed."""
     points: EstimateColumns | None
     """Share of the points, 0 to 1; None if nothing is known."""
+    places: Sequence[int] | None
+    """While points tell nothing: the best and the worst place, from 1, that its rating makes credible. Else None."""
     sure: bool
     """Whether the bot above is known to be better; True for the first."""
 
@@ -309,9 +312,9 @@ class _Certain(NamedTuple):
     def ranked(self, chosen: Sequence[store.records.Row], rows: Sequence[store.records.Row]) -> list[RankedBot]:
         """Return some rows of a leaderboard as they are reported."""
         middle = centre(rows, self.zero)
-        return [self._ranked(row, rows[row.place - 2].label if row.place > 1 else None, middle) for row in chosen]
+        return [self._ranked(row, rows, middle) for row in chosen]
 
-    def _ranked(self, row: store.records.Row, above: str | None, middle: float) -> RankedBot:
+    def _ranked(self, row: store.records.Row, rows: Sequence[store.records.Row], middle: float) -> RankedBot:
         rating, points = self.settled.ratings.get(row.label), self.shares.score(row.label)
         numbers = {name: value for name, value in row._asdict().items() if name not in ("place", "label")}
         return RankedBot(
@@ -323,7 +326,8 @@ class _Certain(NamedTuple):
             title=self.named.titles.get(row.name),
             settled=rating and RatingColumns(**rating._asdict()),
             points=points and EstimateColumns(**points._asdict()),
-            sure=above is None or self.shares.in_order(above, row.label),
+            places=None if points is not None and (points.low, points.high) != (0, 1) else rank_range(row, rows),
+            sure=row.place == 1 or self.shares.in_order(rows[row.place - 2].label, row.label),
         )
 
 

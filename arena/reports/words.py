@@ -40,6 +40,8 @@ def percent(estimate: EstimateColumns | HeadToHead | None) -> str:
 
 RATING_IS = "what a bot is almost certainly worth, mu − 3 sigma"
 """What the rating of a leaderboard is, in words for people."""
+PLACES_ARE = "#3–15: where a bot may stand by its rating, as its points tell nothing yet"
+"""What places instead of points mean, in words for people."""
 UNSURE = "not certainly worse than the bot above it: more rounds may tell"
 """What `~` before a rank means, in words for people."""
 

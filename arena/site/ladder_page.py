@@ -79,6 +79,7 @@ def _table(board: Leaderboard, rows: Rows) -> dict[str, Any]:
         "sort": rows.asked.sort,
         "wanted": rows.asked.bots,
         "zero": zero,
+        "placed": any(bot.places is not None for bot in shown),
         "unsure": not all(bot.sure for bot in shown),
         "early": board.matches.done - board.matches.rated if board.provisional else 0,
     }

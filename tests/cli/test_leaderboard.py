@@ -22,10 +22,12 @@ from arena.referee.limits import Limits
 from arena.reports import front_report, words
 from arena.reports.leaderboard_columns import COLUMNS
 from arena.reports.leaderboard_report import EstimateColumns, RankedBot, head_to_head, leaderboard_of
+from arena.reports.rank_range import rank_range
 from arena.reports.words import pace_text, percent, unusual
 from arena.terminal.output import draw
 from ladder import store
 from ladder.intervals import Evidence, GroupResult
+from ladder.store.records import Row
 from tests.cli.commands import ARENA, PATIENCE, environment, typed
 from tests.cli.conftest import make_home
 from tests.tournament import playing
@@ -43,7 +45,7 @@ def use_terminal(monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
 def test_people_see_a_table_without_a_space_too_many() -> None:
     """Names to the left, numbers to the right, and at 80 columns nothing is folded."""
     head, columns, line, *rows = typed(*LEADERBOARD, "--settle").out.splitlines()
-    *rows, rating, note, zero = rows
+    *rows, rating, places, note, zero = rows
     assert re.fullmatch(r"BIRTH, 2 players \(ladder \w{10}\): 4 matches", head)
     assert len(columns) == len(line) <= 80
     assert {len(row) for row in rows} == {len(line)}
@@ -51,13 +53,14 @@ def test_people_see_a_table_without_a_space_too_many() -> None:
     assert "bob@1 (older)" in rows[1]
     assert rating == "rating: what a bot is almost certainly worth, mu − 3 sigma"
     assert zero == "0 is the mean mu of the bots that the ladder began with"
+    assert places == "#3–15: where a bot may stand by its rating, as its points tell nothing yet"
     assert note == "~ not certainly worse than the bot above it: more rounds may tell"
 
 
 @pytest.mark.usefixtures("home")
 def test_the_first_table_has_six_columns_and_says_what_a_rating_is() -> None:
     """Who sees it for the first time needs the place, not five numbers of strength; `--details` has the others."""
-    _, columns, *_, rating, _ = typed(*LEADERBOARD).out.splitlines()
+    _, columns, *_, rating, _, _ = typed(*LEADERBOARD).out.splitlines()
     assert columns.split() == ["rank", "bot", "rating", "points", "matches", "forfeits"]
     assert rating == "rating: what a bot is almost certainly worth, mu − 3 sigma; more with --details"
     _, detailed, *_ = typed(*LEADERBOARD, "--details").out.splitlines()
@@ -424,6 +427,22 @@ def test_an_interval_stays_between_none_and_all() -> None:
         "99.8 (99.5–100.0)",
         "–",
     ]
+
+
+@pytest.mark.usefixtures("home")
+def test_while_points_tell_nothing_the_rating_says_where_a_bot_may_stand() -> None:
+    """A first round of a few bots, or a phase of which no group is complete, is not shown as nothing."""
+    bots = json.loads(typed(*LEADERBOARD, "--json").out)["bots"]
+    assert [bot["places"] for bot in bots] == [[1, 2], [1, 2]]
+    assert typed(*LEADERBOARD).out.count("#1–2 ") == 2
+
+
+def test_a_rating_that_is_certain_leaves_one_place(crowd: list[RankedBot]) -> None:
+    """Of bots of equal skill any may be anywhere, and a bot that is far better than all is first."""
+    somebody = Row._make([0] * len(Row._fields))
+    rows = [somebody._replace(mu=mu, sigma=1.0) for mu in (9.0, 1.0, 0.5, 0.0, -9.0)]
+    assert [rank_range(row, rows) for row in rows] == [(1, 1), (2, 4), (2, 4), (2, 4), (5, 5)]
+    assert {bot.places for bot in crowd} == {None}, "their points are known"
 
 
 def test_an_opponent_met_once_does_not_blur_the_points() -> None:
