@@ -14,7 +14,7 @@ import signal
 import subprocess
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from pathlib import Path
 
 from arena.sandbox import cpu_usage, watchdog
@@ -327,9 +327,8 @@ def end_orphans() -> None:
     no running bot's: neither of its user, if it has one of its own, nor with its token in the environment. Raises
     RuntimeError if some are left after ORPHANED seconds.
     """
-    own_session = os.getsid(0)
     deadline = time.monotonic() + ORPHANED
-    while orphans := [child for child in cpu_usage.children(os.getpid()) if _is_orphan(child, own_session)]:
+    while orphans := _orphans():
         if time.monotonic() > deadline:
             raise RuntimeError(f"{len(orphans)} processes that bots left behind cannot be ended")
         for process in _stopped(orphans, deadline):
@@ -363,13 +362,19 @@ def _signal(process: int, number: signal.Signals) -> None:
         os.kill(process, number)
 
 
-def _is_orphan(child: int, own_session: int) -> bool:
-    if child in _running:
-        return False
+def _orphans() -> list[int]:
+    """Return the child processes that belong to no running bot, from one look at bots and children, however many."""
+    own_session = os.getsid(0)
+    users = {confined.user.uid for confined in _running.values() if confined.user is not None}
+    children = [child for child in cpu_usage.children(os.getpid()) if child not in _running]
+    return [child for child in children if _is_orphan(child, own_session, users)]
+
+
+def _is_orphan(child: int, own_session: int, users: Container[int]) -> bool:
     with contextlib.suppress(ProcessLookupError):
         if os.getsid(child) == own_session:
             return False
-    if _user_of(child) in {confined.user.uid for confined in _running.values() if confined.user is not None}:
+    if _user_of(child) in users:
         return False
     try:
         environment = Path(f"/proc/{child}/environ").read_bytes()
@@ -382,7 +387,5 @@ def _is_orphan(child: int, own_session: int) -> bool:
 def _user_of(process: int) -> int | None:
     """Return who a process runs as, also one that hides the rest; None if it has ended."""
     with contextlib.suppress(OSError):
-        for line in Path(f"/proc/{process}/status").read_text().splitlines():
-            if line.startswith("Uid:"):
-                return int(line.split()[1])
+        return os.stat(f"/proc/{process}").st_uid
     return None

@@ -49,10 +49,6 @@ class BotPool:
     def __len__(self) -> int:
         return len(self._bots)
 
-    def awaits_answers(self) -> bool:
-        """Whether any bot owes an answer."""
-        return any(bot.owes for bot in self._bots.values())
-
     def spawn(self, missing: Mapping[Key, Entrant], start_limit: float) -> None:
         """Start a process for each key; each has so many seconds to join."""
         for key, entrant in missing.items():

@@ -178,11 +178,6 @@ class Bot:
         """Whether it has started, is not at its end, and holds no match."""
         return self.stream is not None and not self.over and not self.stream.held
 
-    @property
-    def owes(self) -> bool:
-        """Whether answers of it are awaited."""
-        return self.stream is not None and self.stream.owes
-
     def count_match(self, limits: Limits) -> None:
         """Count a match that it is about to be given."""
         self.matches += 1

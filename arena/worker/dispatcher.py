@@ -1,42 +1,82 @@
-"""When the frames of bots are sent: rather full than at once, but no match waits where nothing can be added."""
+"""When the frames of bots are sent: rather full than at once, and to few bots at a time."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 
 from arena.referee.stream import BotStream
 
 LINGER = 0.01
 """Seconds that a frame may wait to become fuller while other bots owe answers. That costs the matches that could go on
 some milliseconds, and each frame costs as much as ten decisions. Only speed depends on it."""
+AT_ONCE = 4
+"""Bots that are asked at the same time. With more than there are processors each would wait for one, so that its frame
+seemed to take long and stayed small; with fewer, processors would idle while answers are read."""
+TURN = 0.05
+"""Seconds after which a bot that still owes answers takes nobody else's turn: it thinks long, or waits for something.
+A full frame is answered in less than half of that."""
 
 
 class Dispatcher:
-    """Sends full frames at once, others when no answer is awaited that could add to them, or after a moment."""
+    """Sends due frames in the order in which they became due: when they were full, or had waited for a moment."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, awaits_answers: Callable[[], bool]) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
-        self._awaits_answers = awaits_answers
-        self._gathered: set[BotStream] = set()
-        self.add = self._gathered.add
+        self._noted: set[BotStream] = set()
+        self.add = self._noted.add
         """Note that something has gathered in a stream, or that it may be sent what had."""
-        self._linger: asyncio.TimerHandle | None = None
+        self._gathering: dict[BotStream, None] = {}
+        """Where frames may become fuller."""
+        self._due: dict[BotStream, None] = {}
+        self._asked: dict[BotStream, float] = {}
+        """Who was asked, and until when that counts; the first of them was asked first."""
+        self._timer: asyncio.TimerHandle | None = None
 
     def send(self) -> None:
-        """Send the frames that are full; the others once nobody owes an answer that could add to them, or soon."""
-        for stream in [stream for stream in self._gathered if stream.full]:
-            self._gathered.discard(stream)
+        """Send what is due as far as few bots are asked; what may become fuller is due once nobody owes, or soon."""
+        while self._noted:
+            self._sort(self._noted.pop())
+        self._send_due()
+        if not self._asked:
+            self._hurry()
+        if (self._gathering or self._due) and self._timer is None:
+            self._timer = self._loop.call_later(LINGER, self._time_over)
+
+    def _sort(self, stream: BotStream) -> None:
+        if stream.owes:
+            return
+        self._asked.pop(stream, None)
+        if stream in self._due:
+            return
+        if not stream.full:
+            self._gathering[stream] = None
+            return
+        self._gathering.pop(stream, None)
+        if stream.questions.queued:
+            self._due[stream] = None
+        else:
             stream.flush()
-        if self._gathered and not self._awaits_answers():
-            self._send_all()
-        elif self._gathered and self._linger is None:
-            self._linger = self._loop.call_later(LINGER, self._linger_over)
 
-    def _linger_over(self) -> None:
-        self._linger = None
-        self._send_all()
+    def _send_due(self) -> None:
+        now = self._loop.time()
+        while self._asked:
+            stream, until = next(iter(self._asked.items()))
+            if stream.owes and now < until:
+                break
+            del self._asked[stream]
+        while self._due and len(self._asked) < AT_ONCE:
+            stream = next(iter(self._due))
+            del self._due[stream]
+            stream.flush()
+            if stream.owes:
+                self._asked[stream] = now + TURN
 
-    def _send_all(self) -> None:
-        while self._gathered:
-            self._gathered.pop().flush()
+    def _hurry(self) -> None:
+        self._due |= self._gathering
+        self._gathering.clear()
+        self._send_due()
+
+    def _time_over(self) -> None:
+        self._timer = None
+        self._hurry()
+        self.send()

@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +69,7 @@ class Worker:
         self._sorts_logs = sorts_logs
         self._in_flight = in_flight or loans.in_flight()
         self._waiting = waiting
-        self._runner = asyncio.Runner(loop_factory=new_loop)
+        self._runner = asyncio.Runner(loop_factory=partial(new_loop, shares_user=not sandbox.own_user))
         self._loop = self._runner.get_loop()
         self._root = Path(tempfile.mkdtemp(prefix="w", dir=root))
         let_through(self._root)
@@ -76,7 +77,7 @@ class Worker:
         self.clock = Heartbeat(self._loop, sandbox.grade.value)
         self.clock.start()
         self._pool = BotPool(self._root, self, self._loop)
-        self._dispatcher = Dispatcher(self._loop, self._pool.awaits_answers)
+        self._dispatcher = Dispatcher(self._loop)
         self._matches = MatchesInPlay(self._dispatcher, lambda: self.clock.conditions, self._match_ended)
         self._policy = FaultPolicy()
         self._queues = Queues()

@@ -6,71 +6,113 @@ import asyncio
 from collections.abc import Callable
 from typing import cast
 
-import pytest
-
-from arena.worker.dispatcher import LINGER, Dispatcher
-from tests.referee.fakes import Wire
+from arena.worker.dispatcher import AT_ONCE, LINGER, TURN, Dispatcher
+from tests.referee.fakes import FakeTimer, VirtualTime, Wire
 
 
-class Loop:
-    """An event loop that only records what it should call, and after how many seconds."""
+class Loop(VirtualTime):
+    """Virtual time that also knows delays."""
 
-    def __init__(self) -> None:
-        self.calls: list[tuple[float, Callable[[], None]]] = []
-
-    def call_later(self, delay: float, callback: Callable[[], None]) -> object:
-        self.calls.append((delay, callback))
-        return object()
+    def call_later(self, delay: float, callback: Callable[[], None]) -> FakeTimer:
+        return self.call_at(self.now + delay, lambda _: callback(), 0.0)
 
 
 class Dispatch:
-    """A dispatcher, and a bot with nine matches that has not been asked anything yet."""
+    """A dispatcher, and bots with nine matches each that have not been asked anything yet."""
 
-    def __init__(self) -> None:
-        self.awaits_answers = True
+    def __init__(self, bots: int = 1) -> None:
         self.loop = Loop()
-        loop = cast(asyncio.AbstractEventLoop, self.loop)
-        self.dispatcher = Dispatcher(loop, lambda: self.awaits_answers)
-        self.wire = Wire()
-        self.seats = [self.wire.sit() for _ in range(9)]
+        self.dispatcher = Dispatcher(cast(asyncio.AbstractEventLoop, self.loop))
+        self.wires = [Wire() for _ in range(bots)]
+        self._seats = {wire.stream: [wire.sit() for _ in range(9)] for wire in self.wires}
 
-    def ask(self, count: int) -> None:
-        """Ask a decision in the first `count` matches."""
-        for at in self.seats[:count]:
-            self.wire.ask(at, 1)
-        self.dispatcher.add(self.wire.stream)
+    def ask(self, wire: Wire, count: int) -> None:
+        """Ask a decision in the first `count` matches of a bot."""
+        for at in self._seats[wire.stream][:count]:
+            wire.ask(at, 1)
+        self.dispatcher.add(wire.stream)
         self.dispatcher.send()
 
-    @property
-    def sent(self) -> int:
-        """Number of decisions that were sent."""
-        return self.wire.stream.decisions
+    def answer(self, wire: Wire) -> None:
+        """Have a bot answer what it was asked."""
+        wire.say(*[(at, 1, 0) for at in wire.stream.questions.owed.values()])
+        self.dispatcher.add(wire.stream)
+        self.dispatcher.send()
+
+    def sent(self) -> list[int]:
+        """Return the number of decisions that were sent, by bot."""
+        return [wire.stream.decisions for wire in self.wires]
 
 
-@pytest.fixture
-def dispatch() -> Dispatch:
-    """A fresh dispatcher with its bot."""
-    return Dispatch()
-
-
-def test_a_frame_with_its_share_is_sent_at_once(dispatch: Dispatch) -> None:
+def test_a_frame_with_its_share_is_sent_at_once() -> None:
     """In nine matches of two players, five wait for this bot, which is more than half: hardly more will come."""
-    dispatch.ask(5)
-    assert (dispatch.sent, dispatch.loop.calls) == (5, [])
+    dispatch = Dispatch(2)
+    asked, bot = dispatch.wires
+    dispatch.ask(asked, 9)
+    dispatch.ask(bot, 5)
+    assert dispatch.sent() == [9, 5]
 
 
-def test_a_frame_that_may_fill_waits_for_a_moment(dispatch: Dispatch) -> None:
+def test_a_frame_that_may_fill_waits_for_a_moment() -> None:
     """Answers of other bots may soon add decisions to the frame; after a moment it is sent as it is."""
-    dispatch.ask(1)
-    dispatch.ask(2)
-    ((delay, go),) = dispatch.loop.calls
-    assert (dispatch.sent, delay) == (0, LINGER)
-    go()
-    assert dispatch.sent == 2
+    dispatch = Dispatch(2)
+    asked, bot = dispatch.wires
+    dispatch.ask(asked, 9)
+    dispatch.ask(bot, 1)
+    dispatch.ask(bot, 2)
+    assert dispatch.sent() == [9, 0]
+    dispatch.loop.pass_by(LINGER)
+    assert dispatch.sent() == [9, 2]
 
 
-def test_nothing_waits_where_nobody_owes_an_answer(dispatch: Dispatch) -> None:
+def test_nothing_waits_where_nobody_owes_an_answer() -> None:
     """If no bot owes an answer, nothing can be added to a frame, so a match that is played alone is never delayed."""
-    dispatch.awaits_answers = False
-    dispatch.ask(1)
-    assert (dispatch.sent, dispatch.loop.calls) == (1, [])
+    dispatch = Dispatch()
+    dispatch.ask(dispatch.wires[0], 1)
+    assert dispatch.sent() == [1]
+
+
+def test_few_bots_are_asked_at_once_and_the_others_in_turn() -> None:
+    """Bots that all compute at once would wait for processors; who has waited longest is asked next."""
+    dispatch = Dispatch(AT_ONCE + 3)
+    for wire in dispatch.wires:
+        dispatch.ask(wire, 5)
+    assert dispatch.sent() == [5] * AT_ONCE + [0] * 3
+    dispatch.ask(dispatch.wires[-1], 9)
+    dispatch.answer(dispatch.wires[2])
+    assert dispatch.sent() == [5] * AT_ONCE + [5, 0, 0]
+
+
+def test_a_bot_that_thinks_long_takes_nobody_elses_turn() -> None:
+    """Bots that sleep, or think for a second, would else hold up all others for as long."""
+    dispatch = Dispatch(AT_ONCE + 2)
+    for wire in dispatch.wires:
+        dispatch.ask(wire, 5)
+    dispatch.loop.pass_by(TURN - LINGER / 2)
+    assert dispatch.sent()[AT_ONCE:] == [0, 0]
+    dispatch.loop.pass_by(2 * LINGER)
+    assert dispatch.sent()[AT_ONCE:] == [5, 5]
+
+
+def test_a_frame_that_never_fills_is_not_overtaken_for_ever() -> None:
+    """A bot whose share never comes is due after a moment, and then has its turn like bots with full frames."""
+    dispatch = Dispatch(AT_ONCE + 2)
+    *asked, bot, other = dispatch.wires
+    for wire in asked:
+        dispatch.ask(wire, 9)
+    dispatch.ask(bot, 1)
+    dispatch.loop.pass_by(LINGER)
+    dispatch.ask(other, 9)
+    dispatch.answer(asked[0])
+    assert dispatch.sent()[AT_ONCE:] == [1, 0]
+
+
+def test_a_stream_that_closes_while_it_owes_gives_its_turn_back() -> None:
+    """A bot that died never answers; who waits is asked all the same."""
+    dispatch = Dispatch(AT_ONCE + 1)
+    for wire in dispatch.wires:
+        dispatch.ask(wire, 5)
+    for wire in dispatch.wires[:AT_ONCE]:
+        wire.stream.close()
+    dispatch.loop.pass_by(TURN + 2 * LINGER)
+    assert dispatch.sent()[AT_ONCE] == 5
