@@ -209,6 +209,10 @@ class BotProcess:
         """Measure what the bot and everything it started have used of the machine so far."""
         return cpu_usage.look(self._processes(), None if self._confined.group is None else self._confined.group.cpu())
 
+    def memory(self) -> int:
+        """Measure how many bytes of memory the bot and everything it started use now."""
+        return watchdog.memory_of(self._processes())
+
     def _processes(self) -> list[int]:
         return cpu_usage.family(self.pid) if self._confined.group is None else self._confined.group.processes()
 

@@ -44,13 +44,18 @@ def look_once(processes: Sequence[int], bounds: Bounds, scratch: Path | None) ->
     """
     limit = bounds.memory_mib * MIB
     resident = sum(map(_resident, processes))
-    if resident > limit and sum(map(_proportional, processes)) > limit:
+    if resident > limit and memory_of(processes) > limit:
         return out_of_memory(bounds), 0.0
     if sum(map(_tasks, processes)) > bounds.tasks + SANDBOX_TASKS:
         return Excess(f"had more than {bounds.tasks} processes and threads"), 0.0
     if scratch is not None and raise_limit([scratch], bounds.disk_mib * MIB, ENTRIES):
         return Excess(f"wrote more than {bounds.disk_mib} MiB or {ENTRIES:,} temporary files, or hid some"), 0.0
     return None, _RELAXED if resident < limit / 4 else _ALERT if resident < limit / 2 else ALARMED
+
+
+def memory_of(processes: Sequence[int]) -> int:
+    """Measure how many bytes of memory processes use together; what copies of a program share is divided among them."""
+    return sum(map(_proportional, processes))
 
 
 def _resident(process: int) -> int:

@@ -28,6 +28,10 @@ PHASE_SECONDS = 30.0
 
 `docs/contest.md` says it.
 """
+_STARTS = 10
+"""How many times as long as its starts a phase lasts at least: most of the time is play. Five to twenty would do."""
+_START = 0.05
+"""About how many seconds of a core it takes to start a bot in the sandbox: 0.03 to 0.1, and more for an interpreter."""
 SMALL = 1000
 """Matches up to which a leg is one block, however long it lasts: its ratings come soon all the same."""
 
@@ -112,12 +116,14 @@ class BlockPlayer:
     def _open_block(self, phase: store.phases.Phase, room: int) -> int:
         """Play the first phase of a new block; return how many groups the block has, at most `room`.
 
-        It ends where this phase ends after `PHASE_SECONDS` or so or, if the run is stopped, behind what was dealt: bots
-        may have printed those dice, so they are of no use for a match that is planned anew.
+        It ends where this phase ends after `PHASE_SECONDS` or so, longer where many bots have to be started, or, if the
+        run is stopped, behind what was dealt: bots may have printed those dice, so they are of no use for a match that
+        is planned anew.
         """
         seats = self._ladder.key.seats
         left = store.phases.matches_left(self._db, self._ladder, phase)
-        begun, end, groups = time.monotonic(), phase.begin, 0
+        begun, started = time.monotonic(), self._workers.starts
+        end, groups = phase.begin, 0
 
         def more() -> int:
             nonlocal left
@@ -144,8 +150,9 @@ class BlockPlayer:
         def tasks() -> Iterator[Task]:
             nonlocal end, groups
             for number, match in enumerate(islice(reached(), room)):
-                is_long = number * seats >= SMALL and time.monotonic() - begun > PHASE_SECONDS
-                if is_long and is_worth_a_block(number):
+                starts = (self._workers.starts - started) * _START / self._workers.jobs
+                is_over = time.monotonic() - begun > max(PHASE_SECONDS, _STARTS * starts)
+                if number * seats >= SMALL and is_over and is_worth_a_block(number):
                     return
                 end, groups = match.seq + seats, number + 1
                 yield self._task(match)

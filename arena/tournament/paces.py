@@ -14,6 +14,14 @@ _SLOW = 0.05
 
 It changes no result, only the order of matches and how many workers play; hundredths or tenths would do.
 """
+_STANDS_OUT = 4
+"""How many times as long as usual a slow bot thinks whose matches come before all others; two to ten would do."""
+_AHEAD_SECONDS = 30.0
+"""For how many seconds' matches a phase looks ahead to choose which are played next: it lasts so long all the same."""
+_FIRST_AHEAD = 200
+"""Matches that are looked at ahead as long as nobody knows how long they take. Dozens or hundreds would do."""
+_REFEREE = 0.002
+"""Seconds of a core that a match costs the arena, at least."""
 _WORTH = 128
 """Matches for which it is always worth starting the bots in one more worker, however quickly they think."""
 _START = 1.0
@@ -26,18 +34,39 @@ class Paces:
     def __init__(self) -> None:
         self._seconds: dict[str, float] = {}
         """By digest."""
+        self._usual: float | None = None
+        """Seconds for which all bots of a match together think; None if nothing is known."""
 
     def note(self, task: Task, result: Played) -> None:
         """Take in how long the bots of a match thought."""
+        thought = 0.0
         for entrant, seat in zip(task.lineup, result.seats, strict=False):  # no seats if it was void
             if not seat.times:
                 continue  # it never joined, and says nothing of how long it thinks
             took = sum(seat.times)
+            thought += took
             self._seconds[entrant.digest] = 0.9 * self._seconds.get(entrant.digest, took) + 0.1 * took
+        if thought:
+            self._usual = thought if self._usual is None else 0.99 * self._usual + 0.01 * thought
 
     def slowest_first(self, tasks: Iterable[Task], trouble: Trouble) -> list[Task]:
         """Sort matches: those of bots that may hold up a phase come first, and the others fill the time meanwhile."""
         return sorted(tasks, key=lambda task: self._holds_up(task, trouble), reverse=True)
+
+    @property
+    def are_known(self) -> bool:
+        """Whether any match has been played."""
+        return self._usual is not None
+
+    def ahead(self, jobs: int) -> int:
+        """Return how many matches so many workers play in about `_AHEAD_SECONDS`, as far as that is known."""
+        if self._usual is None:
+            return _FIRST_AHEAD
+        return max(_FIRST_AHEAD, int(_AHEAD_SECONDS * jobs / (self._usual + _REFEREE)))
+
+    def stands_out(self, task: Task, trouble: Trouble) -> bool:
+        """Whether a match takes much longer than others, and may hold up the phase."""
+        return self._usual is not None and self._holds_up(task, trouble) > _STANDS_OUT * self._usual
 
     def worth(self, tasks: Sequence[Task], jobs: int, trouble: Trouble) -> int:
         """Return how many of `jobs` workers matches are worth, as each starts the bots: all if one is slow or unknown.

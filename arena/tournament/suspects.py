@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from arena.referee.match import Void, VoidReason
 from arena.tournament import WorkersDied
+from arena.tournament.paces import Paces
 from arena.tournament.phase_stock import Stock, still_to_play
 from arena.worker.jobs import Played, Task, Trouble
 
@@ -31,14 +32,18 @@ class Suspects:
         self._losses = Counter[str]()
         """How often hosts were lost while they held a match, by its id, since it last had a result."""
 
-    def stock(self, tasks: Iterable[Task], trouble: Trouble) -> Stock:
+    def stock(self, tasks: Iterable[Task], trouble: Trouble, paces: Paces) -> Stock:
         """Return the matches of a phase to be dealt, the suspects among them apart from the others."""
+
+        def is_urgent(task: Task) -> bool:
+            return paces.stands_out(task, trouble)
+
         hands, self._hands = [list(still_to_play(hand, trouble)) for hand in self._hands], []
         if not any(hands):
-            return Stock(tasks)
+            return Stock(tasks, is_urgent=is_urgent)
         of_id = {task.id: task for task in tasks}
         apart = [[of_id.pop(task.id) for task in hand if task.id in of_id] for hand in hands]
-        return Stock(of_id.values(), filter(None, apart))
+        return Stock(of_id.values(), filter(None, apart), is_urgent=is_urgent)
 
     def note_results(self, results: Collection[Played]) -> None:
         """Hold no earlier losses against matches that have results: these also say that workers can play."""

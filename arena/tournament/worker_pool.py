@@ -14,11 +14,12 @@ from types import TracebackType
 
 from arena.referee.match import VoidReason
 from arena.sandbox import Sandbox
+from arena.tournament.crews import Crew
 from arena.tournament.failed_starts import FailedStarts
 from arena.tournament.paces import Paces
 from arena.tournament.phase_stock import Stock
 from arena.tournament.suspects import Suspects
-from arena.tournament.workforce import DEALT_MATCHES, DealtWorker, Workforce
+from arena.tournament.workforce import DEALT_MATCHES, DealtWorker, HostWorkers, Workforce
 from arena.worker.bot_output import Logged, Piece
 from arena.worker.hosts import HostLost, Hosts, WorkerEnded
 from arena.worker.jobs import Delivery, Played, StartCommand, Task, Trouble
@@ -39,6 +40,8 @@ class Workers:
         self.trouble = Trouble()
         """What is known of faults and retirements of bots."""
         self.paces = Paces()
+        self.starts = 0
+        """How many bot processes the workers have started."""
         self._hosts = hosts
         self._all_play = all_play
         self._workforce = Workforce(clock)
@@ -107,7 +110,10 @@ class Workers:
         """
         self._workforce.bury()
         self._workforce.enough = self._worth(tasks)
-        stock = self._suspects.stock(tasks, self.trouble)
+        stock = self._suspects.stock(tasks, self.trouble, self.paces)
+        for worker in self._workforce.workers:
+            worker.crew = Crew(worker.crew.most)
+            stock.join(worker.crew)
         while not self._stopped:
             self._workforce.see_hosts(self._hosts.present())
             self._deal(stock)
@@ -130,18 +136,33 @@ class Workers:
 
     def _deal(self, stock: Stock) -> None:
         self._deal_hands(stock)
-        while (host := self._workforce.next_host()) is not None and (chunk := stock.take(DEALT_MATCHES, self.trouble)):
-            host.start().deal(chunk, self.trouble)
-        while hungry := [worker for worker in self._workforce.wanted() if worker.is_hungry]:
-            for worker in sorted(hungry, key=lambda worker: len(worker.holds)):
-                if not (chunk := stock.take(DEALT_MATCHES, self.trouble)):
-                    return
-                worker.deal(chunk, self.trouble)
+        while (host := self._workforce.next_host()) is not None and not stock.is_empty(self.trouble):
+            self._deal_to(self._start(host, stock), stock)
+        most = self.paces.ahead(1)
+        hungry = [worker for worker in self._workforce.wanted() if worker.is_hungry(most)]
+        while hungry:
+            hungry.sort(key=lambda worker: len(worker.holds))
+            hungry = [worker for worker in hungry if self._deal_to(worker, stock) and worker.is_hungry(most)]
+
+    def _start(self, host: HostWorkers, stock: Stock) -> DealtWorker:
+        worker = host.start()
+        stock.join(worker.crew)
+        return worker
+
+    def _deal_to(self, worker: DealtWorker, stock: Stock) -> bool:
+        """Deal some matches to a worker; return whether there were any for it."""
+        count = max(DEALT_MATCHES, len(worker.holds) // 8)
+        may_grow = self.paces.are_known or not worker.crew.is_new
+        ahead = self.paces.ahead(self.jobs)
+        chunk = stock.take(count, self.trouble, worker.crew, ahead=ahead, may_grow=may_grow)
+        if chunk:
+            worker.deal(chunk, self.trouble)
+        return bool(chunk)
 
     def _deal_hands(self, stock: Stock) -> None:
         """Give suspects to workers that hold nothing."""
         while stock.has_hands and (host := self._workforce.next_host()) is not None:
-            host.start()
+            self._start(host, stock)
         for worker in self._workforce.workers:
             if not worker.holds and not worker.is_resting:
                 hand = stock.take_hand(self.trouble)
@@ -189,6 +210,7 @@ class Workers:
             delivery = worker.receive()
         except WorkerEnded as end:
             self._workforce.remove(worker)
+            stock.leave(worker.crew)
             held = list(worker.holds.values())
             if isinstance(end, HostLost):
                 return self._suspects.note_loss(held, stock, were_apart=worker.is_suspicious)
@@ -200,8 +222,12 @@ class Workers:
         self._starts.note(dealt, delivery.results)
         for task, result in zip(dealt, delivery.results, strict=True):
             self.paces.note(task, result)
+            worker.crew.has_played(task)
+        if not worker.holds:
+            worker.crew.has_nothing()
         self._suspects.note_results(delivery.results)
         self.learn(delivery.trouble)
+        self.starts += delivery.starts
         if any(result.is_void_by(reason) for result in delivery.results for reason in _TOO_BUSY):
             worker.host.width.narrow()
         self._logs += delivery.logs

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from operator import itemgetter
 
+from arena.tournament.crews import Crew
 from arena.worker.hosts import Host, RunningWorker
 from arena.worker.jobs import Delivery, StartCommand, Task, Trouble
 
@@ -18,6 +19,8 @@ _BACKLOG_SECONDS = 5.0
 """How many seconds the matches a worker holds should last: enough to fill frames, and no worker idle at the end."""
 _LARGEST_BACKLOG = 2000
 """Matches that a worker holds at most. More than a bot's process is asked at once; any such number would do."""
+_HELD = 40
+"""Matches for each bot that fill its frames: half of them wait for another bot, and some for their own turn."""
 HICCUP = 2.0
 """Seconds within which complaints that the machine is too busy count as one: all workers feel a moment's overload."""
 QUIET = 10.0
@@ -41,6 +44,7 @@ class DealtWorker:
         """Whether the worker may hold matches that have not begun."""
         self.is_suspicious = False
         """Whether the worker plays matches of which one may have killed a worker: then it gets no others."""
+        self.crew = Crew()
         self._clock = clock
         self._heard_at: float | None = None
 
@@ -65,6 +69,8 @@ class DealtWorker:
         delivery = self.running.receive()
         if delivery.spared is not None:
             self.was_asked, self.spares = False, bool(delivery.spared)
+        if delivery.room is not None:
+            self.crew.most = delivery.room
         if delivery.rested:
             self.has_bots = self.is_resting = False
         self._adapt(len(delivery.results))
@@ -78,10 +84,11 @@ class DealtWorker:
             self.backlog = int(min(_LARGEST_BACKLOG, max(DEALT_MATCHES, 0.7 * self.backlog + 0.3 * wanted)))
         self._heard_at = now
 
-    @property
-    def is_hungry(self) -> bool:
-        """Whether the worker should be dealt more matches."""
-        return not (self.is_suspicious or self.is_resting) and len(self.holds) < self.backlog
+    def is_hungry(self, most: int) -> bool:
+        """Whether the worker should be dealt more matches; with many bots up to `most`, so that their frames fill."""
+        if self.is_suspicious or self.is_resting:
+            return False
+        return len(self.holds) < max(self.backlog, min(_HELD * len(self.crew.bots), most))
 
 
 class HostWorkers:

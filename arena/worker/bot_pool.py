@@ -13,10 +13,9 @@ from typing import Any
 from arena.referee.match import Void, VoidReason
 from arena.sandbox.process import end_orphans
 from arena.worker.bot_process import Bot, BotHost
+from arena.worker.capacity import most_bots
 from arena.worker.jobs import Entrant, Key
 
-PROCESSES = 64
-"""Bot processes a worker keeps at once; the longest unused makes room. Fewer take less memory, and more starts."""
 LEAST_FREE = 2**20
 """Bytes of the disk that a start needs at most for its folders and sockets. With more left the disk is not full.
 
@@ -29,12 +28,18 @@ STARTING = 4
 class BotPool:
     """Bot processes by key. Each tells `host` what becomes of it."""
 
-    def __init__(self, root: Path, host: BotHost, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, root: Path, host: BotHost, loop: asyncio.AbstractEventLoop, memory: int) -> None:
+        """Keep as many processes as fit into so many bytes of `memory`."""
         self._root = root
+        self._memory = memory
+        self._sizes: dict[Bot, int] = {}
+        """Bytes that each process used when it was looked at last; who was looked at longest ago is first."""
         self._host = host
         self._loop = loop
         self._bots: dict[Key, Bot] = {}
         self._starts = asyncio.Semaphore(STARTING)
+        self._started = 0
+        self._starting = 0
         self._background: set[asyncio.Task[None]] = set()
 
     def __contains__(self, key: Key) -> bool:
@@ -49,18 +54,26 @@ class BotPool:
     def __len__(self) -> int:
         return len(self._bots)
 
+    def take_starts(self) -> int:
+        """Return how many processes were started since the last call."""
+        starts, self._started = self._started, 0
+        return starts
+
     def spawn(self, missing: Mapping[Key, Entrant], start_limit: float) -> None:
         """Start a process for each key; each has so many seconds to join."""
         for key, entrant in missing.items():
             # a random name: at grade C bots must not be able to guess where another has its socket
             bot = Bot(key, entrant, self._root / secrets.token_urlsafe(8), self._host)
             self._bots[key] = bot
+            self._sizes[bot] = 0
+            self._started += 1
             self.run_in_background(self._start(bot, start_limit))
 
     async def _start(self, bot: Bot, limit: float) -> None:
         async with self._starts:
             if bot.over:
                 return
+            self._starting += 1
             try:
                 await bot.start(limit)
             except OSError as error:
@@ -71,6 +84,8 @@ class BotPool:
                 raise
             else:
                 await bot.started.wait()
+            finally:
+                self._starting -= 1
 
     def _lack(self, error: OSError) -> VoidReason:
         """Say what a start failed for want of: "no space" may also mean that no more files can be watched."""
@@ -83,7 +98,7 @@ class BotPool:
         If too few of them are idle: with `or_none` end none and return False, so that the match waits; else end those
         that are idle and return True, so that the match is played with more processes than are kept otherwise.
         """
-        surplus = len(self._bots) + count - PROCESSES
+        surplus = len(self._bots) + count - self.room()
         if surplus <= 0:
             return True
         idle = [bot for key, bot in self._bots.items() if bot.idle and not keep(key)]
@@ -93,6 +108,17 @@ class BotPool:
             self.let_go(bot)
         return True
 
+    def room(self) -> int:
+        """Return how many processes it keeps at most, after a look at what one of them uses, each in turn."""
+        if (bot := next(iter(self._sizes), None)) is not None:
+            del self._sizes[bot]
+            self._sizes[bot] = bot.memory()  # behind all others
+        return most_bots(self._memory, list(filter(None, self._sizes.values())))
+
+    def are_starting(self) -> bool:
+        """Whether any process is being started just now."""
+        return self._starting > 0
+
     def are_all_started(self) -> bool:
         """Whether every process has joined or failed to; external bots are not waited for."""
         return all(bot.started.is_set() for bot in self._bots.values())
@@ -100,12 +126,14 @@ class BotPool:
     def let_go(self, bot: Bot) -> None:
         """End a bot that is not needed: say Goodbye, then end its process."""
         del self._bots[bot.key]
+        self._sizes.pop(bot, None)
         bot.over = True
         self.run_in_background(bot.leave())
 
     def remove(self, bot: Bot) -> None:
         """Remove a bot that is at its end, without a Goodbye, and clear up after it."""
         del self._bots[bot.key]
+        self._sizes.pop(bot, None)
         self.run_in_background(bot.close())
 
     def has(self, bot: Bot) -> bool:

@@ -199,6 +199,10 @@ class Bot:
         """The process that was started for it: the sandbox around it, if there is one; None if there is none yet."""
         return None if self._process is None else self._process.pid
 
+    def memory(self) -> int:
+        """Return how many bytes its processes use now; 0 if that cannot be seen yet."""
+        return 0 if self._process is None or self.stream is None else self._process.memory()
+
     @property
     def was_killed(self) -> bool:
         """Whether its process ended by SIGKILL."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 
 from arena.referee.stream import BotStream
 
@@ -16,12 +17,20 @@ TURN = 0.05
 """Seconds after which a bot that still owes answers takes nobody else's turn: it thinks long, or waits for something.
 A full frame is answered in less than half of that."""
 
+SPACING = 0.005
+"""Seconds between two frames while bots are starting: what starts can take the processors, frames fill meanwhile, and
+the first matches end all the same. With none, frames of one decision would take as long as the starts."""
+
 
 class Dispatcher:
     """Sends due frames in the order in which they became due: when they were full, or had waited for a moment."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, are_starting: Callable[[], bool]) -> None:
+        """`are_starting` tells whether any bot is being started."""
         self._loop = loop
+        self._are_starting = are_starting
+        self._sent_at = float("-inf")
+        """When a frame was sent last."""
         self._noted: set[BotStream] = set()
         self.add = self._noted.add
         """Note that something has gathered in a stream, or that it may be sent what had."""
@@ -40,7 +49,7 @@ class Dispatcher:
         if not self._asked:
             self._hurry()
         if (self._gathering or self._due) and self._timer is None:
-            self._timer = self._loop.call_later(LINGER, self._time_over)
+            self._timer = self._loop.call_later(SPACING if self._due else LINGER, self._time_over)
 
     def _sort(self, stream: BotStream) -> None:
         if stream.owes:
@@ -64,10 +73,12 @@ class Dispatcher:
             if stream.owes and now < until:
                 break
             del self._asked[stream]
-        while self._due and len(self._asked) < AT_ONCE:
+        is_slow = bool(self._due) and self._are_starting()
+        while self._due and len(self._asked) < AT_ONCE and not (is_slow and now < self._sent_at + SPACING):
             stream = next(iter(self._due))
             del self._due[stream]
             stream.flush()
+            self._sent_at = now
             if stream.owes:
                 self._asked[stream] = now + TURN
 

@@ -140,6 +140,10 @@ class Delivery(NamedTuple):
     """Whether, as it was asked to, it has ended every bot."""
     logs: Sequence[Logged | Piece] = ()
     """What bots printed in matches whose results are in this or an earlier delivery."""
+    starts: int = 0
+    """Processes of bots that were started since the last delivery."""
+    room: int | None = None
+    """How many bot processes it can keep at once; None if it plays none."""
     returned: Any = None
     """What the function returned that it was told to call."""
     last: bool = False

@@ -14,6 +14,8 @@ from arena.base.garbage import collect_rarely
 from arena.sandbox import UNCONFINED, Sandbox
 from arena.sandbox.process import adopt_orphans, end_orphans, ended_in_words
 from arena.sandbox.run_folder import run_folder
+from arena.worker.bot_output import Sink
+from arena.worker.capacity import free_memory
 from arena.worker.hosts import RunningWorker, WorkerEnded
 from arena.worker.jobs import Delivery, Link, StartCommand
 from arena.worker.worker import Worker
@@ -27,10 +29,10 @@ if TYPE_CHECKING:
 class WorkerProcess:
     """A worker in a process of its own, and the arena's end of the link to it."""
 
-    def __init__(self, scratch: str, in_flight: int | None, sandbox: Sandbox, *, logs: bool) -> None:
+    def __init__(self, scratch: str, in_flight: int | None, sandbox: Sandbox, memory: int, *, logs: bool) -> None:
         self.process: BaseProcess
         self.link: Connection[StartCommand | None, Delivery | str | OSError]
-        self.process, self.link = start_process(run_worker, scratch, in_flight, sandbox, logs)
+        self.process, self.link = start_process(run_worker, scratch, in_flight, sandbox, memory, logs)
 
     def send(self, order: StartCommand | None) -> None:
         """Send an order; one that has ended does not hear it."""
@@ -76,9 +78,10 @@ class LocalHost:
     ) -> None:
         """Allow up to `jobs` workers, whose bots hold up to `in_flight` matches each; None: as many as are fastest.
 
-        With `logs` they gather what bots print.
+        With `logs` they gather what bots print. Their bots share half of the memory that is free now.
         """
         self.jobs = jobs
+        self._memory = free_memory() // 2
         self.sandbox = sandbox
         self._in_flight = in_flight
         self._keeps_logs = logs
@@ -101,7 +104,8 @@ class LocalHost:
 
     def start(self) -> WorkerProcess:
         """Start a process with a worker."""
-        return WorkerProcess(str(self._scratch), self._in_flight, self.sandbox, logs=self._keeps_logs)
+        memory = self._memory // self.jobs
+        return WorkerProcess(str(self._scratch), self._in_flight, self.sandbox, memory, logs=self._keeps_logs)
 
     def wait(self, workers: Sequence[RunningWorker], seconds: float) -> Collection[RunningWorker]:
         """Wait until a link has something to receive, or its process has ended."""
@@ -109,11 +113,12 @@ class LocalHost:
         return [of_link[link] for link in wait(list(of_link), seconds) if link in of_link]
 
 
-def run_worker(link: Link, scratch: str, in_flight: int | None, sandbox: Sandbox, logs: bool) -> None:
+def run_worker(link: Link, scratch: str, in_flight: int | None, sandbox: Sandbox, memory: int, logs: bool) -> None:
     """Run a worker in its own process until the arena sends None, closes the link or ends."""
     collect_rarely()
     try:
-        worker = Worker(Path(scratch), in_flight=in_flight, sandbox=sandbox, logs=[] if logs else None)
+        kept: Sink | None = [] if logs else None
+        worker = Worker(Path(scratch), in_flight=in_flight, memory=memory, sandbox=sandbox, logs=kept)
     except OSError as error:
         return link.send(error)
     try:

@@ -25,6 +25,7 @@ from arena.worker import control
 from arena.worker.bot_output import Logged, Piece, Sink
 from arena.worker.bot_pool import BotPool
 from arena.worker.bot_process import Bot
+from arena.worker.capacity import free_memory
 from arena.worker.dispatcher import Dispatcher
 from arena.worker.faults import FaultPolicy, Ruling
 from arena.worker.heartbeat import Heartbeat
@@ -49,12 +50,15 @@ class Worker:
         root: Path,
         *,
         in_flight: int | None = None,
+        memory: int | None = None,
         waiting: Callable[[str, str, str], None] | None = None,
         sandbox: Sandbox = UNCONFINED,
         logs: Sink | None = None,
         sorts_logs: bool = False,
     ) -> None:
         """Prepare a worker whose bots hold up to `in_flight` matches each; None: as many as are fastest here.
+
+        All bots together may use so many bytes of `memory` before idle ones have to go; None: half of what is free.
 
         What bots print is gathered in `logs`, if there is such a list.
 
@@ -76,8 +80,8 @@ class Worker:
         self.copies = root / "programs"
         self.clock = Heartbeat(self._loop, sandbox.grade.value)
         self.clock.start()
-        self._pool = BotPool(self._root, self, self._loop)
-        self._dispatcher = Dispatcher(self._loop)
+        self._pool = BotPool(self._root, self, self._loop, free_memory() // 2 if memory is None else memory)
+        self._dispatcher = Dispatcher(self._loop, self._pool.are_starting)
         self._matches = MatchesInPlay(self._dispatcher, lambda: self.clock.conditions, self._match_ended)
         self._policy = FaultPolicy()
         self._queues = Queues()
@@ -191,7 +195,8 @@ class Worker:
         results, taken_back = self._take_results(), self._take_taken_back()
         if not (results or taken_back or rests) and spared is None and returned is None:
             return None
-        return Delivery(results, self.trouble, taken_back, spared, rests, self._take_logs(), returned)
+        starts, room = self._pool.take_starts(), self._pool.room()
+        return Delivery(results, self.trouble, taken_back, spared, rests, self._take_logs(), starts, room, returned)
 
     async def _rest(self) -> None:
         """End every bot with all that it started, so that no process is left that has seen a die."""

@@ -22,7 +22,11 @@ def tie(worker: ScriptedWorker, task: Task) -> Played:
     return Played(task.id, MatchOutcome((0, 0), (0, 0)), conditions={"worker": worker.number})
 
 
-def matches(count: int, name: str = "", lineup: tuple[Entrant, ...] = ()) -> list[Task]:
+PAIR = (Entrant("ann@1", "ann", ("bot",)), Entrant("bob@1", "bob", ("bot",)))
+"""Two bots."""
+
+
+def matches(count: int, name: str = "", lineup: tuple[Entrant, ...] = PAIR) -> list[Task]:
     """Matches to be played, whose ids are numbers, after a name if there is one."""
     return [Task(f"{name} {number}".strip(), "birth", {}, bytes(32), lineup, Limits()) for number in range(count)]
 

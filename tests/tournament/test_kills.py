@@ -114,7 +114,7 @@ util.spawnv_passfds = spawn_and_die
 START = """
 from arena.sandbox import UNCONFINED
 from arena.worker.local_host import WorkerProcess
-WorkerProcess(sys.argv[1], 1, UNCONFINED, logs=True)
+WorkerProcess(sys.argv[1], 1, UNCONFINED, 2**30, logs=True)
 """
 
 

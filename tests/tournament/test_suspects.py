@@ -8,6 +8,8 @@ import pytest
 
 from arena.referee.match import Void, VoidReason
 from arena.tournament import WorkersDied
+from arena.tournament.crews import Crew
+from arena.tournament.paces import Paces
 from arena.tournament.phase_stock import Stock
 from arena.tournament.suspects import ALONE, DEATHS, LOSSES, Suspects
 from arena.worker.jobs import Entrant, Played, Task, Trouble
@@ -33,10 +35,10 @@ def test_what_a_dead_worker_held_is_played_in_two_halves() -> None:
     """In the next phase, apart from all others, so that the one to blame is among ever fewer."""
     suspects, every = Suspects(), matches(6)
     assert suspects.note_death(every[:5], "was killed") == []
-    stock = suspects.stock(every, KNOWN)
+    stock = suspects.stock(every, KNOWN, Paces())
     assert hands_of(stock) == [["0", "1"], ["2", "3", "4"]]
-    assert ids(stock.take(9, KNOWN)) == ["5"]
-    assert not suspects.stock(every, KNOWN).has_hands, "they are suspects for one phase"
+    assert ids(stock.take(9, KNOWN, Crew())) == ["5"]
+    assert not suspects.stock(every, KNOWN, Paces()).has_hands, "they are suspects for one phase"
 
 
 def test_a_match_that_kills_a_worker_alone_is_void() -> None:
@@ -73,7 +75,7 @@ def lose(suspects: Suspects, held: list[Task], times: int) -> list[Task]:
     for _ in range(times):
         stock = Stock(())
         assert suspects.note_loss(held, stock, were_apart=False) == []
-        given_back = stock.take(len(held), KNOWN)
+        given_back = stock.take(len(held), KNOWN, Crew())
     return given_back
 
 
@@ -81,7 +83,7 @@ def test_a_host_that_is_lost_is_the_fault_of_no_match() -> None:
     """Others play at once what it held."""
     suspects, held = Suspects(), matches(4)
     assert lose(suspects, held, 1) == held
-    assert not suspects.stock(held, KNOWN).has_hands
+    assert not suspects.stock(held, KNOWN, Paces()).has_hands
 
 
 def test_a_match_that_many_hosts_were_lost_with_is_played_alone_and_then_void() -> None:
@@ -91,7 +93,7 @@ def test_a_match_that_many_hosts_were_lost_with_is_played_alone_and_then_void() 
     suspects.note_results([Played(innocent.id, None)])
     assert lose(suspects, [innocent, killer], 1) == [innocent]
     for _ in range(ALONE - 1):
-        assert hands_of(suspects.stock([innocent, killer], KNOWN)) == [[killer.id]]
+        assert hands_of(suspects.stock([innocent, killer], KNOWN, Paces())) == [[killer.id]]
         assert suspects.note_loss([killer], Stock(()), were_apart=True) == []
     (played,) = suspects.note_loss([killer], Stock(()), were_apart=True)
     said = f"hosts were lost {LOSSES + ALONE} times while they held it, {ALONE} times it alone"
@@ -103,7 +105,7 @@ def test_a_match_that_brings_down_machines_is_found_before_many_are_lost() -> No
     suspects, every = Suspects(), matches(2)
 
     def lose_another() -> list[Played]:
-        stock = suspects.stock(every, KNOWN)
+        stock = suspects.stock(every, KNOWN, Paces())
         hand = stock.take_hand(KNOWN)
         return suspects.note_loss(hand or every, stock, were_apart=bool(hand))
 
@@ -128,7 +130,7 @@ def test_what_was_apart_stays_apart_when_its_host_is_lost() -> None:
     stock = Stock(())
     assert suspects.note_loss(every[:2], stock, were_apart=True) == []
     assert stock.is_empty(KNOWN)
-    assert hands_of(suspects.stock(every, KNOWN)) == [["0", "1"]]
+    assert hands_of(suspects.stock(every, KNOWN, Paces())) == [["0", "1"]]
 
 
 def test_where_all_suspects_are_retired_matches_are_planned_as_they_are_dealt() -> None:
@@ -142,5 +144,5 @@ def test_where_all_suspects_are_retired_matches_are_planned_as_they_are_dealt() 
             dealt.append(task.id)
             yield task
 
-    stock = suspects.stock(tasks(), Trouble(retired=frozenset(["gone@1"])))
-    assert (ids(stock.take(1, KNOWN)), dealt) == (["new 0"], ["new 0"])
+    stock = suspects.stock(tasks(), Trouble(retired=frozenset(["gone@1"])), Paces())
+    assert (ids(stock.take(1, KNOWN, Crew())), dealt) == (["new 0"], ["new 0"])

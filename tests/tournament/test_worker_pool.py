@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from itertools import chain
+from itertools import chain, cycle, pairwise
 from pathlib import Path
 
 import pytest
@@ -30,7 +30,7 @@ from arena.worker.worker import Worker
 from ladder import store
 from tests.cli.commands import typed
 from tests.tournament.playing import in_phases
-from tests.tournament.scripted_hosts import ScriptedHosts, ScriptedWorker, matches, tie
+from tests.tournament.scripted_hosts import PAIR, ScriptedHosts, ScriptedWorker, matches, tie
 
 
 class Doomed(LocalHost):
@@ -46,7 +46,7 @@ class Doomed(LocalHost):
 
 
 def tasks(*ids: str) -> Iterator[Task]:
-    return (Task(id, "birth", {}, bytes(32), (), Limits()) for id in ids)
+    return (Task(id, "birth", {}, bytes(32), PAIR, Limits()) for id in ids)
 
 
 def test_workers_that_die_again_and_again_are_not_replaced_for_ever() -> None:
@@ -129,11 +129,15 @@ def test_where_nothing_starts_a_run_stops_and_uses_up_no_schedule(why: str) -> N
     Where the arena's own bot did not start, no attempt counts at all.
     """
     results: list[Played] = []
+    bots = [Entrant(name, name, ("bot",)) for name in "abcd"]
+    every = [
+        task._replace(lineup=tuple(pair)) for task, pair in zip(matches(100, why), cycle(pairwise(bots)), strict=False)
+    ]
     with (
         Workers(ScriptedHosts(2, startless)) as workers,
         pytest.raises(NothingStarts, match=r"no space left .* it goes on") as said,
     ):
-        results.extend(in_phases(workers, matches(100, why)))
+        results.extend(in_phases(workers, every))
     assert "\n" not in str(said.value)
     assert len(results) < (1 if why == "NO_STARTS" else 20)
 
@@ -278,7 +282,7 @@ class KilledInAMatch(Worker):
                 os.kill(each.pid, signal.SIGKILL)
 
 
-def curse(link: Link, scratch: str, in_flight: int | None, sandbox: Sandbox, _logs: bool) -> None:
+def curse(link: Link, scratch: str, in_flight: int | None, sandbox: Sandbox, *_: object) -> None:
     """Run a worker process whose worker is `KilledInAMatch`."""
     with contextlib.closing(KilledInAMatch(Path(scratch), in_flight=in_flight, sandbox=sandbox)) as worker:
         worker.serve(link)

@@ -154,7 +154,7 @@ def test_every_misdeed_ends_alike(scratch: Path, monkeypatch: pytest.MonkeyPatch
         others = [bot("--play", "random", name=f"{doing} against {seat}") for seat in range(1, seats)]
         guilty = bot("--play", "random", *doing.split())
         wanted += tasks(doing, [(guilty, *others)], game, limits)
-    monkeypatch.setattr("arena.worker.bot_pool.PROCESSES", seats * len(wanted))
+    monkeypatch.setattr("arena.worker.capacity.MOST", seats * len(wanted))
     monkeypatch.setattr(
         "arena.worker.bot_process.GRACE", 5.0
     )  # so an exit is seen before the verdict on a busy machine, too

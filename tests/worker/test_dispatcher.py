@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import cast
 
-from arena.worker.dispatcher import AT_ONCE, LINGER, TURN, Dispatcher
+from arena.worker.dispatcher import AT_ONCE, LINGER, SPACING, TURN, Dispatcher
 from tests.referee.fakes import FakeTimer, VirtualTime, Wire
 
 
@@ -22,7 +22,8 @@ class Dispatch:
 
     def __init__(self, bots: int = 1) -> None:
         self.loop = Loop()
-        self.dispatcher = Dispatcher(cast(asyncio.AbstractEventLoop, self.loop))
+        self.are_starting = False
+        self.dispatcher = Dispatcher(cast(asyncio.AbstractEventLoop, self.loop), lambda: self.are_starting)
         self.wires = [Wire() for _ in range(bots)]
         self._seats = {wire.stream: [wire.sit() for _ in range(9)] for wire in self.wires}
 
@@ -116,3 +117,18 @@ def test_a_stream_that_closes_while_it_owes_gives_its_turn_back() -> None:
         wire.stream.close()
     dispatch.loop.pass_by(TURN + 2 * LINGER)
     assert dispatch.sent()[AT_ONCE] == 5
+
+
+def test_while_bots_start_frames_go_out_one_by_one() -> None:
+    """What starts has the processors, frames fill meanwhile, and matches go on all the same."""
+    dispatch = Dispatch(3)
+    dispatch.are_starting = True
+    for wire in dispatch.wires:
+        dispatch.ask(wire, 5)
+    assert dispatch.sent() == [5, 0, 0]
+    dispatch.ask(dispatch.wires[1], 9)
+    dispatch.loop.pass_by(SPACING)
+    assert dispatch.sent() == [5, 9, 0]
+    dispatch.are_starting = False
+    dispatch.answer(dispatch.wires[0])
+    assert dispatch.sent() == [5, 9, 5]

@@ -151,7 +151,7 @@ def played(scratch: Path, notes: Path) -> dict[str, Played]:
         for doing, limits, honest in everybody()
     ]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("arena.worker.bot_pool.PROCESSES", 2 * len(tasks))
+        patch.setattr("arena.worker.capacity.MOST", 2 * len(tasks))
         patch.setattr("arena.worker.bot_pool.STARTING", 12)
         patch.setattr(
             "arena.worker.bot_process.GRACE", 5.0

@@ -44,7 +44,7 @@ def batch(chance: random.Random, notes: Path, number: int) -> list[Task]:
 @pytest.mark.parametrize("room", [3, 64])
 def test_a_long_run_of_all_misdeeds(scratch: Path, monkeypatch: pytest.MonkeyPatch, room: int) -> None:
     """Bots that do not misbehave never forfeit, however few processes may run at once."""
-    monkeypatch.setattr("arena.worker.bot_pool.PROCESSES", room)
+    monkeypatch.setattr("arena.worker.capacity.MOST", room)
     chance = random.Random(room)
     open_files = []
     for number in range(3):

@@ -338,7 +338,7 @@ def test_a_version_that_crashes_against_itself_comes_to_an_end(worker: Worker) -
 )
 def test_everything_is_played_with_few_processes(worker: Worker, monkeypatch: pytest.MonkeyPatch, room: int) -> None:
     """Idle processes are ended to make room for others. No line-up waits for ever, even one too large for the room."""
-    monkeypatch.setattr("arena.worker.bot_pool.PROCESSES", room)
+    monkeypatch.setattr("arena.worker.capacity.MOST", room)
     bots = [bot(name=f"bot {number}") for number in range(6)]
     lineups = [(0, 1), (2, 3), (1, 2, 3), (3, 4, 5), (5, 0), (4, 1), (0, 2, 4)]
     tasks = [task(f"{number} {seats}", *(bots[seat] for seat in seats)) for number in range(2) for seats in lineups]
@@ -349,7 +349,7 @@ def test_everything_is_played_with_few_processes(worker: Worker, monkeypatch: py
 
 def test_lineups_without_a_bot_in_common_follow_one_another(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
     """A line-up that waits for room goes on when there is room, although none of its own bots wakes it."""
-    monkeypatch.setattr("arena.worker.bot_pool.PROCESSES", 2)
+    monkeypatch.setattr("arena.worker.capacity.MOST", 2)
     bots = [bot(name=f"bot {number}") for number in range(8)]
     tasks = [task(f"{number}", bots[number], bots[number + 1]) for number in range(0, 8, 2)]
     assert len(worker.play(tasks)) == 4
@@ -358,7 +358,7 @@ def test_lineups_without_a_bot_in_common_follow_one_another(worker: Worker, monk
 @pytest.mark.long
 def test_crashes_come_to_an_end_with_few_processes(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
     """Failed starts and processes that end make room for others, too."""
-    monkeypatch.setattr("arena.worker.bot_pool.PROCESSES", 2)
+    monkeypatch.setattr("arena.worker.capacity.MOST", 2)
     faulty = [bot("exits", "--at", "2"), bot("exit_at_start"), bot("is_killed"), bot("leaves_after_match")]
     tasks = [task(f"{one.label} {number}", one, bot(name=f"{number}")) for number in range(3) for one in faulty]
     assert len(worker.play(tasks)) == len(tasks)
