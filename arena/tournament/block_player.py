@@ -30,7 +30,7 @@ PHASE_SECONDS = 30.0
 """
 _STARTS = 10
 """How many times as long as its starts a phase lasts at least: most of the time is play. Five to twenty would do."""
-_START = 0.05
+_CPU_OF_START = 0.05
 """About how many seconds of a core it takes to start a bot in the sandbox: 0.03 to 0.1, and more for an interpreter."""
 SMALL = 1000
 """Matches up to which a leg is one block, however long it lasts: its ratings come soon all the same."""
@@ -150,7 +150,7 @@ class BlockPlayer:
         def tasks() -> Iterator[Task]:
             nonlocal end, groups
             for number, match in enumerate(islice(reached(), room)):
-                starts = (self._workers.starts - started) * _START / self._workers.jobs
+                starts = (self._workers.starts - started) * _CPU_OF_START / self._workers.jobs
                 is_over = time.monotonic() - begun > max(PHASE_SECONDS, _STARTS * starts)
                 if number * seats >= SMALL and is_over and is_worth_a_block(number):
                     return

@@ -166,17 +166,6 @@ def to_play(db: Database, ladder: Ladder) -> dict[str, int]:
     return dict(rows)
 
 
-def waiting(db: Database, ladder: Ladder) -> tuple[str, ...]:
-    """Return the labels of the bots that were ever in the field, have no rated match and are not retired."""
-    rows = db.execute(
-        "SELECT DISTINCT value FROM legs, json_each(legs.field) WHERE ladder = ?"
-        " AND value NOT IN (SELECT version FROM ratings WHERE ladder = legs.ladder"
-        " UNION SELECT label FROM versions WHERE retired IS NOT NULL) ORDER BY value",
-        [ladder.id],
-    )
-    return tuple(label for (label,) in rows)
-
-
 def founders(db: Database, ladder: Ladder) -> tuple[str, ...]:
     """Return the labels of the bots whose mean mu is the zero of ratings: those that the ladder began with.
 

@@ -21,7 +21,7 @@ def default_rounds(bots: int, seats: int) -> int:
     return math.ceil(math.log(bots, seats))
 
 
-def groups_each(bots: int, seats: int) -> int:  # noqa: ARG001
+def groups_each(bots: int, seats: int) -> int:  # noqa: ARG001 - all pairings are asked alike
     """One, unless a bot rests."""
     return 1
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -55,13 +55,14 @@ def played(home: Path, seats: int, stop: int = sys.maxsize, totals: list[int] | 
         return run.played
 
 
-def outcome(home: Path) -> tuple[object, ...]:
+def outcome(home: Path) -> tuple[str, Sequence[object], Sequence[object]]:
     """The hash, the blocks and the legs; everything that is stored passes the checks."""
     assert verify_home(home, jobs=1, report=lambda _done, _total: None).difference is None
     with store.open(home) as db:
         (ladder,) = store.ladders.all(db)
         tables = ("SELECT begin, end FROM blocks ORDER BY begin", "SELECT leg, rounds, most, open FROM legs")
-        return store.ratings.keep_hash(db, ladder), *(db.execute(table).fetchall() for table in tables)
+        blocks, all_legs = (db.execute(table).fetchall() for table in tables)
+        return store.ratings.keep_hash(db, ladder), blocks, all_legs
 
 
 @pytest.mark.parametrize("seats", [2, 3])
@@ -76,7 +77,7 @@ def test_blocks_are_the_same_wherever_pieces_end(tmp_path: Path, monkeypatch: py
         assert played(home, seats) == MATCHES[seats]
         found.append(outcome(home))
     assert found[0] == found[1] == found[2]
-    assert len(found[0][1]) > 1  # type: ignore[arg-type]
+    assert len(found[0][1]) > 1
 
 
 @pytest.mark.parametrize("seats", [2, 3])
