@@ -60,7 +60,7 @@ def missing(basis: Basis) -> Iterator[Group]:
         there = set(basis.orders(number))
         groups = [Group(number, order) for order in orders(number, there)]
         shuffled = sorted(groups, key=lambda group: luck(basis.event_seed, f"shuffle/{basis.leg}/{group.text}"))
-        yield from _evenly(shuffled, there) if basis.even else shuffled
+        yield from evenly(shuffled, there) if basis.even else shuffled
 
 
 def has_every_order(bots: int, seats: int) -> bool:
@@ -104,7 +104,7 @@ def _pairs(ring: Sequence[str]) -> Iterator[Order]:
         places.insert(1, places.pop())
 
 
-def _evenly(groups: Sequence[Group], there: Iterable[Order]) -> Iterator[Group]:
+def evenly(groups: Sequence[Group], there: Iterable[Order]) -> Iterator[Group]:
     """Yield each time, of the next `AHEAD` groups, the one whose bots have played least, in what is there as well."""
     played = Counter(bot for order in there for bot in order)
     left = list(groups)

@@ -63,6 +63,8 @@ class Basis(NamedTuple):
     """Number of the rule by which a pairing makes groups, where it has had several: an old leg keeps its own."""
     begin: int = 0
     """The first round that may lack groups: all before are complete in any case."""
+    newcomers: Collection[str] = ()
+    """In a leg of newcomers, those of the field who are; the others are their opponents. See `newcomers.py`."""
 
     @property
     def bots(self) -> list[str]:

@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -132,7 +133,8 @@ def ladder(
             f"a group is {seats} matches, one for each rotation of the seats", param_hint="--matches"
         )
     key = store.records.LadderKey(game.name, seats, setting.options, setting.limits.plain(), game.rules_version)
-    field = roster.check_field(home, game, seats, bots.split(",") if bots is not None else None)
+    named = None if bots is None else bots.split(",")
+    field = roster.check_field(home, game, seats, named)
     with store.open_read(home) as db:
         for bot in forgive:  # before a ladder is made; built-in bots may not have been entered yet
             if not roster.comes_along(bot):
@@ -154,11 +156,12 @@ def ladder(
             stop_on_signals(workers.stop) as stopped,
             progress(title(game, seats), begins=budget.seconds is None, caution=machine.caution) as report,
         ):
+            chosen = partial(roster.players, db, game, slow=False)
             run = run_ladder(
                 db,
                 home,
                 mine,
-                LadderRequest(field, rounds, budget=budget, retry=retry, since=since),
+                LadderRequest(field if named else chosen, rounds, budget=budget, retry=retry, since=since),
                 workers=workers,
                 report=by_host(report, machines),
                 planned=lambda lacking: _foretell(db, mine, budget, workers.jobs, lacking),
@@ -253,9 +256,12 @@ def _foretell(db: Database, ladder: Ladder, budget: Budget, jobs: int, lacking: 
     if outlook.slowest_seconds > outlook.seconds / 2:
         line += f", of which {outlook.slowest} takes {span(outlook.slowest_seconds * share)}"
     if outlook.unknown:
-        who = ", ".join(outlook.unknown) if len(outlook.unknown) <= _NAMED else f"{len(outlook.unknown):,} bots"
-        line += f"; not counting {who}, of which nothing is known yet"
+        line += f"; not counting {_named(outlook.unknown)}, of which nothing is known yet"
     say(line)
+
+
+def _named(labels: Sequence[str]) -> str:
+    return ", ".join(labels) if len(labels) <= _NAMED else f"{len(labels):,} bots"
 
 
 def _forgiven(bot: str, was_used: bool) -> str:
@@ -279,6 +285,9 @@ def _summary(db: Database, ladder: Ladder, run: Run, seconds: float, budget: Bud
     ]
     if run.retired:
         lines.append(f"retired or banned meanwhile: {', '.join(run.retired)}; what they were to play is dropped")
+    if run.joined:
+        lines.append(f"joined meanwhile: {_named(run.joined)}")
+    lines += [f"{label} came meanwhile and cannot play: {last_line(why)}" for label, why in run.left_out]
     if interrupted:
         command = "goes on" if budget.is_limited else f"plays the other {counts.scheduled + run.beyond:,}"
         lines.append(f"interrupted after {run.played:,} matches; the same command {command}")

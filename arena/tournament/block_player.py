@@ -5,6 +5,7 @@ Workers finish matches in any order; results are stored as they come and applied
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
@@ -14,6 +15,7 @@ from arena.replay.log_text import packed_log
 from arena.tournament.budget import Budget
 from arena.tournament.field_watch import FieldWatch
 from arena.tournament.match_forms import store_results, task
+from arena.tournament.paces import AHEAD
 from arena.tournament.run_result import Run
 from arena.tournament.worker_pool import Workers
 from arena.worker.jobs import Entrant, Task
@@ -27,6 +29,14 @@ PHASE_SECONDS = 30.0
 """About how many seconds a phase of a long leg lasts: starting bots anew costs little, the first groups end soon.
 
 `docs/contest.md` says it.
+"""
+LONGEST = 40.0
+"""Seconds after which a phase of quick bots ends, even if most of it was starts: whoever comes meanwhile waits until
+its block is over, and is to be rated within a minute or so. With 30 a field of 500 would mostly start."""
+GATHERING = 5.0
+"""Seconds that a phase lasts at least, even if bots have come meanwhile: of many at once each would begin a block.
+
+It is a part of the minute in which they are to be rated.
 """
 _STARTS = 10
 """How many times as long as its starts a phase lasts at least: most of the time is play. Five to twenty would do."""
@@ -73,7 +83,8 @@ class BlockPlayer:
     def play_scheduled(self, budget: Budget, *, ends: Callable[[], bool] = lambda: False) -> None:
         """Play every scheduled match, block by block, while there is room in the budget, and until `ends` says so.
 
-        A void match is tried again until it is unplayable.
+        After a block during which bots have come, the rest waits for these. A void match is tried again until it is
+        unplayable.
         """
         self._budget, self._ends = budget, ends
         self._count()
@@ -85,7 +96,7 @@ class BlockPlayer:
                 self._play(self._workers.paces.slowest_first(tasks, self._workers.trouble))
                 continue
             budget.learn(groups, time.monotonic() - begun, self._thought, self._workers.jobs)
-            if phase is None:
+            if phase is None or self._watch.has_newcomers:
                 return
             room = budget.room(self.run.played, self._ladder.key.seats, len(self._watch.playing))
             if not room:
@@ -116,14 +127,17 @@ class BlockPlayer:
     def _open_block(self, phase: store.phases.Phase, room: int) -> int:
         """Play the first phase of a new block; return how many groups the block has, at most `room`.
 
-        It ends where this phase ends after `PHASE_SECONDS` or so, longer where many bots have to be started, or, if the
-        run is stopped, behind what was dealt: bots may have printed those dice, so they are of no use for a match that
-        is planned anew.
+        It ends where this phase ends: after `PHASE_SECONDS` or so, later where many bots have to be started, sooner if
+        somebody waits. The other phases then last about as long. If the run is stopped, it ends behind what was dealt:
+        bots may have printed those dice, so they are of no use for a match that is planned anew.
         """
         seats = self._ladder.key.seats
         left = store.phases.matches_left(self._db, self._ladder, phase)
         begun, started = time.monotonic(), self._workers.starts
         end, groups = phase.begin, 0
+        paces, time_left = self._workers.paces, self._budget.seconds_left
+        time_left = math.inf if time_left is None else time_left
+        paces.horizon = min(AHEAD, time_left / seats / 4)
 
         def more() -> int:
             nonlocal left
@@ -140,6 +154,17 @@ class BlockPlayer:
                 if not more():
                     return
 
+        def is_awaited() -> bool:
+            """Tell whether somebody waits for the end of the block: newcomers, or who gave the run its time."""
+            lasted = time.monotonic() - begun
+            return (lasted + paces.horizon) * seats > time_left or (self._watch.has_newcomers and lasted > GATHERING)
+
+        def is_long(number: int) -> bool:
+            """Tell whether the phase, with so many groups, has lasted as long as a phase should."""
+            starts = (self._workers.starts - started) * _CPU_OF_START / self._workers.jobs
+            enough = max(PHASE_SECONDS, min(_STARTS * starts, LONGEST))
+            return number * seats >= SMALL and time.monotonic() - begun > enough
+
         def is_worth_a_block(number: int) -> bool:
             """Tell whether as many groups are left as that, after so many."""
             while left - number <= number / 2:
@@ -150,9 +175,7 @@ class BlockPlayer:
         def tasks() -> Iterator[Task]:
             nonlocal end, groups
             for number, match in enumerate(islice(reached(), room)):
-                starts = (self._workers.starts - started) * _CPU_OF_START / self._workers.jobs
-                is_over = time.monotonic() - begun > max(PHASE_SECONDS, _STARTS * starts)
-                if number * seats >= SMALL and is_over and is_worth_a_block(number):
+                if number and (is_awaited() or (is_long(number) and is_worth_a_block(number))):
                     return
                 end, groups = match.seq + seats, number + 1
                 yield self._task(match)
@@ -185,6 +208,7 @@ class BlockPlayer:
                 self._workers.stop()
             if self._watch.is_due:
                 self.see_retired()
+                self._watch.look_for_newcomers()
             self._watch.keep_chances()
             if results:
                 self.run = store_results(self.run, self._db, self._ladder, results)

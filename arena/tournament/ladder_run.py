@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from arena import roster
-from arena.tournament.block_player import BlockPlayer
+from arena.tournament.block_player import SMALL, BlockPlayer
 from arena.tournament.budget import Budget
 from arena.tournament.field_watch import FieldWatch
 from arena.tournament.forecast import NOTHING
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 class LadderRequest(NamedTuple):
     """What a run is asked to play."""
 
-    field: Sequence[str]
-    """The bots: labels, or names for their newest versions."""
+    field: Sequence[str] | Callable[[], Sequence[str]]
+    """The bots: labels, or names for their newest versions. A function says who they are whenever it is called."""
     rounds: int | None = None
     """None: the default number or, with a budget, as many as it allows."""
     budget: Budget | None = None
@@ -36,6 +36,10 @@ class LadderRequest(NamedTuple):
     """Whether unplayable matches are tried once more."""
     since: float | None = None
     """When the field was chosen, in seconds since 1970; None: now. Bots that are retired later leave it."""
+
+    def choose(self) -> Sequence[str]:
+        """Return the field as it is to be now."""
+        return self.field() if callable(self.field) else self.field
 
 
 def run_ladder(
@@ -53,13 +57,16 @@ def run_ladder(
     What is scheduled already is played before anything is planned, until the time of the budget is over; groups that
     the budget leaves unplayed are taken out of the leg, and a later run finds them missing again. Legs are planned in
     pieces, as they are reached. `planned` is called before the first match is played, with what is not planned yet.
+
+    Where the field is a function, bots that come meanwhile play as soon as the block that is played then is over.
     """
     budget = request.budget or Budget()
     entrant = roster.starter(db, home, workers.sandbox)
-    labels = [store.bots.find(db, name).label for name in request.field]
+    labels = [store.bots.find(db, name).label for name in request.choose()]
     awaited = store.ladders.awaited(db, ladder, retry=request.retry)
     entrants = [entrant(label) for label in (*awaited, *labels)]  # before anything is played or planned
-    watch = FieldWatch(db, ladder, workers, time.time() if request.since is None else request.since)
+    since = time.time() if request.since is None else request.since
+    watch = FieldWatch(db, ladder, workers, entrant, choose=request.choose, since=since)
     player = BlockPlayer(db, ladder, workers, entrant, watch, report)
     watch.know(entrants)
     store.ratings.apply(db, ladder)  # rate what waited for matches that were dropped since
@@ -69,10 +76,11 @@ def run_ladder(
     if budget.is_limited:
         player.play_scheduled(Budget(), ends=lambda: budget.is_over)
     is_own = not workers.stopped  # what is scheduled from here on was planned, and all that was dealt of it is known
-    plan = _Plan(db, ladder, request, budget, watch)
+    plan = _Plan(db, ladder, request, budget, watch, len(labels))
     while not (workers.stopped or budget.is_spent or budget.is_over):
         player.see_retired()
-        if plan.extend([label for label in labels if label not in watch.retired], player.run.played):
+        watch.choose_field()
+        if plan.extend(player.run.played):
             player.plan_more, player.beyond = plan.more, lambda: plan.beyond(player.run.played)
             if not player.run.played:
                 planned(plan.lacking)
@@ -85,6 +93,8 @@ def run_ladder(
     return player.run._replace(
         chances=tuple(watch.chances),
         retired=tuple(sorted(watch.retired)),
+        joined=tuple(sorted(watch.playing - {*awaited, *labels})),
+        left_out=tuple(sorted(watch.left_out.items())),
         beyond=0 if budget.is_limited else plan.beyond(0),
     )
 
@@ -93,13 +103,20 @@ class _Plan:
     """What the rounds of a field still lack, planned as it is reached; if only the budget ends a run, it grows."""
 
     def __init__(
-        self, db: Database, ladder: store.Ladder, request: LadderRequest, budget: Budget, watch: FieldWatch
+        self,
+        db: Database,
+        ladder: store.Ladder,
+        request: LadderRequest,
+        budget: Budget,
+        watch: FieldWatch,
+        bots: int,
     ) -> None:
+        """Plan for a field that has so many bots when the run begins."""
         self._db = db
         self._ladder = ladder
         self._budget = budget
         self._watch = watch
-        self._step = request.rounds or ladder.pairing.default_rounds(len(request.field), ladder.key.seats)
+        self._step = request.rounds or ladder.pairing.default_rounds(bots, ladder.key.seats)
         self._rounds = self._step
         """How many rounds the field is to have played in the end, as far as is known."""
         self._grows = request.rounds is None and budget.is_limited
@@ -112,17 +129,34 @@ class _Plan:
         self._beyond = 0
         """About how many groups of the leg are still to be planned."""
 
-    def extend(self, field: Sequence[str], so_far: int) -> bool:
-        """Begin the next leg for who is left of the field, after so many matches; return if anything is scheduled."""
+    def extend(self, so_far: int) -> bool:
+        """Begin the next leg for the field as it is, after so many matches; return if anything is scheduled."""
+        field = self._watch.field
         self._fits = len(field) >= self._ladder.key.seats
         if self._fits:
             most = self._budget.groups_left(so_far, self._ladder.key.seats)
-            self._leg = store.ladders.next_leg(self._db, self._ladder, field, self._rounds, most)
+            first = self._leg_of_newcomers(field, most)
+            self._leg = first or store.ladders.next_leg(self._db, self._ladder, field, self._rounds, most)
             self.more()
-            is_whole = self._leg.is_whole
+            is_whole = self._leg.is_whole and first is None
             self.lacking = NOTHING if is_whole else store.ladders.lacking(self._db, self._ladder, field, self._rounds)
             self._beyond = self.lacking.groups
         return store.ladders.counts(self._db, self._ladder).scheduled > 0
+
+    def _leg_of_newcomers(self, field: Sequence[str], most: int) -> Leg | None:
+        """Return a leg with the first matches of new bots, if they would have to wait long for what all others lack.
+
+        What was planned but not begun makes room for it.
+        """
+        if not self._ladder.pairing.PLANS_AHEAD or not (new := store.ladders.newcomers(self._db, self._ladder, field)):
+            return None
+        lacking = store.ladders.lacking(self._db, self._ladder, field, self._rounds)
+        if lacking.groups * self._ladder.key.seats <= SMALL:
+            return None
+        leg = store.ladders.leg_of_newcomers(self._db, self._ladder, field, new, most)
+        if leg is not None:
+            store.ladders.end_leg(self._db, self._ladder)
+        return leg
 
     def more(self) -> int:
         """Plan the next groups of the leg; return how many, 0 if it has no more."""

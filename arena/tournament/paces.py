@@ -16,8 +16,12 @@ It changes no result, only the order of matches and how many workers play; hundr
 """
 _STANDS_OUT = 4
 """How many times as long as usual a slow bot thinks whose matches come before all others; two to ten would do."""
-_AHEAD_SECONDS = 30.0
-"""For how many seconds' matches a phase looks ahead to choose which are played next: it lasts so long all the same."""
+AHEAD = 12.0
+"""For how many seconds' matches a phase looks ahead to choose which are played next.
+
+They belong to the block then: so long somebody waits at least who comes while it is open. With few, bots are started in
+more workers: 300 of them TODO times with 12 s, TODO with 30 s.
+"""
 _FIRST_AHEAD = 200
 """Matches that are looked at ahead as long as nobody knows how long they take. Dozens or hundreds would do."""
 _REFEREE = 0.002
@@ -32,6 +36,8 @@ class Paces:
     """About how many seconds of thinking each bot needs for a match, from its matches so far."""
 
     def __init__(self) -> None:
+        self.horizon = AHEAD
+        """For how many seconds' matches a phase looks ahead now."""
         self._seconds: dict[str, float] = {}
         """By digest."""
         self._usual: float | None = None
@@ -59,10 +65,10 @@ class Paces:
         return self._usual is not None
 
     def ahead(self, jobs: int) -> int:
-        """Return how many matches so many workers play in about `_AHEAD_SECONDS`, as far as that is known."""
+        """Return how many matches so many workers play in about `horizon` seconds, as far as that is known."""
         if self._usual is None:
             return _FIRST_AHEAD
-        return max(_FIRST_AHEAD, int(_AHEAD_SECONDS * jobs / (self._usual + _REFEREE)))
+        return max(_FIRST_AHEAD, int(self.horizon * jobs / (self._usual + _REFEREE)))
 
     def stands_out(self, task: Task, trouble: Trouble) -> bool:
         """Whether a match takes much longer than others, and may hold up the phase."""

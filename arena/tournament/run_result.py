@@ -57,5 +57,9 @@ class Run(NamedTuple):
     """Labels of bots that used their second chance, each with what had happened."""
     retired: tuple[str, ...] = ()
     """Labels of bots that were retired during the run."""
+    joined: tuple[str, ...] = ()
+    """Labels of bots that came during the run and played."""
+    left_out: tuple[tuple[str, str], ...] = ()
+    """Labels of bots that came during the run and cannot play, each with the reason."""
     beyond: int = 0
     """About how many matches of the run were not planned yet when it was stopped, unless a budget ended it."""

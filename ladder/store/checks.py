@@ -15,6 +15,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from ladder import settled
+from ladder.newcomers import groups_of
 from ladder.schedule import NEWEST_RULE, Basis, Group, Order, canonical_json, line_up, match_id, match_seed
 from ladder.store import ratings, sums, times
 from ladder.store.evidence import find_settled, rated_matches, settled_by
@@ -522,18 +523,19 @@ class _Field(NamedTuple):
     even: bool
     rule: int
     most: int | None
+    newcomers: Sequence[str]
 
 
 def _fields(db: Database, ladder: Ladder) -> Iterator[tuple[int, _Field]]:
     """Yield for each leg the bots and rounds that it was planned for; first legs of an old home have none."""
     before = None
-    for leg, field, *others in db.execute(
-        "SELECT leg, field, rounds, even, rule, most FROM legs WHERE ladder = ? ORDER BY leg", [ladder.id]
+    for leg, field, newcomers, rounds, even, rule, most in db.execute(
+        "SELECT leg, field, newcomers, rounds, even, rule, most FROM legs WHERE ladder = ? ORDER BY leg", [ladder.id]
     ):
         if before not in (None, leg - 1):
             raise Mismatch(f"leg {leg - 1} has no field")
         before = leg
-        yield leg, _Field(json.loads(field), *others)
+        yield leg, _Field(json.loads(field), rounds, even, rule, most, json.loads(newcomers or "[]"))
 
 
 def _check_leg(ladder: Ladder, leg: int, groups: Sequence[_Group]) -> None:
@@ -560,8 +562,9 @@ def _due(db: Database, ladder: Ladder, leg: int, field: _Field, known: _Known) -
         points=partial(points, db, ladder, leg),
         even=bool(field.even),
         rule=field.rule,
+        newcomers=field.newcomers,
     )
-    return islice(ladder.pairing.missing(basis), field.most)
+    return islice(groups_of(ladder.pairing, basis), field.most)
 
 
 def _check_due(leg: int, groups: Sequence[_Group], due: Iterator[Group], known: _Known) -> None:

@@ -7,10 +7,11 @@ import os
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
+from ladder.newcomers import opponents
 from ladder.schedule import canonical_json, line_up
 from ladder.store import bots
 from ladder.store.database import StoreError, write
@@ -73,6 +74,29 @@ def plan(db: Database, ladder: Ladder, field: Iterable[str], rounds: int, most: 
 def next_leg(db: Database, ladder: Ladder, field: Iterable[str], rounds: int, most: int = sys.maxsize) -> Leg:
     """Return the leg that `plan` appends, of which nothing is stored yet: its `more` does so. Raises NotFound."""
     return Leg(db, ladder, [bots.find(db, name).label for name in field], rounds, most)
+
+
+def newcomers(db: Database, ladder: Ladder, field: Collection[str]) -> list[str]:
+    """Return those of a field, labels, who are in no group of the ladder, but for dropped ones."""
+    unrated = {*field} - {*_ranked(db, ladder, field)}
+    if not unrated:
+        return []
+    rows = db.execute(
+        "SELECT DISTINCT bot.value FROM groups, json_each(groups.bots) bot WHERE ladder = ? AND dropped IS NULL"
+        " AND bot.value IN (SELECT value FROM json_each(?))",
+        [ladder.id, canonical_json(sorted(unrated))],
+    )
+    return sorted(unrated - {label for (label,) in rows})
+
+
+def leg_of_newcomers(
+    db: Database, ladder: Ladder, field: Collection[str], new: Collection[str], most: int = sys.maxsize
+) -> Leg | None:
+    """Return the leg with the first matches of new bots against some of the field; None if too few of it are rated."""
+    others = opponents(_ranked(db, ladder, [label for label in field if label not in new]))
+    if len(others) < ladder.key.seats - 1:
+        return None
+    return Leg(db, ladder, [*others, *new], 1, most, newcomers=new)
 
 
 def lacking(db: Database, ladder: Ladder, field: Iterable[str], rounds: int) -> Lacking:
@@ -178,6 +202,16 @@ def founders(db: Database, ladder: Ladder) -> tuple[str, ...]:
         [ladder.id],
     ).fetchone()
     return tuple(json.loads(row[0])) if row else ()
+
+
+def _ranked(db: Database, ladder: Ladder, field: Collection[str]) -> list[str]:
+    """Return those of a field that are rated, the highest shown rating first."""
+    rows = db.execute(
+        "SELECT version FROM ratings WHERE ladder = ? AND version IN (SELECT value FROM json_each(?))"
+        " ORDER BY mu - 3 * sigma DESC, version",
+        [ladder.id, canonical_json(sorted(field))],
+    )
+    return [label for (label,) in rows]
 
 
 def _make(db: Database, key: LadderKey, draw_probability: float, seed: str | None) -> Ladder:

@@ -10,6 +10,7 @@ from functools import partial
 from itertools import count, islice
 from typing import TYPE_CHECKING, NamedTuple
 
+from ladder.newcomers import groups_of
 from ladder.schedule import NEWEST_RULE, Basis, Group, Order, canonical_json, match_id, match_seed
 from ladder.store.database import changes, write
 from ladder.store.journal import bans
@@ -38,13 +39,24 @@ class Leg:
     """
 
     def __init__(
-        self, db: Database, ladder: Ladder, field: Sequence[str], rounds: int, most: int = sys.maxsize
+        self,
+        db: Database,
+        ladder: Ladder,
+        field: Sequence[str],
+        rounds: int,
+        most: int = sys.maxsize,
+        *,
+        newcomers: Collection[str] = (),
     ) -> None:
-        """Prepare a leg of at most `most` further groups that these rounds of the field, labels, lack."""
+        """Prepare a leg of at most `most` further groups that these rounds of the field, labels, lack.
+
+        If some of them are `newcomers`, it has only their first matches, against the others.
+        """
         self._db = db
         self._ladder = ladder
         self._field = field
         self._rounds = rounds
+        self._newcomers = newcomers
         self._left = most
         """How many groups may still be stored."""
         self._begun: _Begun | None = None
@@ -77,9 +89,9 @@ class Leg:
             if len(here) < self._ladder.key.seats and banned:
                 self.is_whole = True
                 return 0
-            if self._resume(here):
+            if not self._newcomers and self._resume(here):
                 return None
-            if _is_scheduled(self._db, self._ladder) or _is_planned(self._db, self._ladder, here, self._rounds):
+            if _is_scheduled(self._db, self._ladder) or self._is_planned(here):
                 self.is_whole = True
                 return 0
             begun = self._new(here)
@@ -89,7 +101,7 @@ class Leg:
                     continue
                 close(self._db, self._ladder)
                 if groups:
-                    _insert_leg(self._db, self._ladder, begun.leg, begun.field, self._rounds)
+                    _insert_leg(self._db, self._ladder, begun, self._rounds, self._newcomers)
                     self._begun = begun
                 self._store(begun, groups, ())
             return len(groups)
@@ -100,8 +112,12 @@ class Leg:
             " (SELECT coalesce(max(seq), -1) + 1 FROM matches WHERE ladder = :ladder)",
             {"ladder": self._ladder.id},
         ).fetchone()
-        groups = self._ladder.pairing.missing(basis(self._db, self._ladder, field, self._rounds, leg))
+        on = basis(self._db, self._ladder, field, self._rounds, leg)
+        groups = groups_of(self._ladder.pairing, on._replace(newcomers=self._newcomers))
         return _Begun(field, leg, group_id, seq, count(), groups, _dropped(self._db, self._ladder))
+
+    def _is_planned(self, field: Sequence[str]) -> bool:
+        return not self._newcomers and _is_planned(self._db, self._ladder, field, self._rounds)
 
     def _resume(self, field: Sequence[str]) -> bool:
         """Go on with the last leg if it is open and meant for this field and no more rounds; return whether it is.
@@ -109,7 +125,8 @@ class Leg:
         It is meant for it, too, if those that are missing were retired or banned: what is theirs is dropped.
         """
         leg, text, rounds, most, rule = self._db.execute(
-            "SELECT leg, field, rounds, most, rule FROM legs WHERE ladder = ? AND open ORDER BY leg DESC LIMIT 1",
+            "SELECT leg, field, rounds, most, rule FROM legs WHERE ladder = ? AND open AND newcomers IS NULL"
+            " ORDER BY leg DESC LIMIT 1",
             [self._ladder.id],
         ).fetchone() or (None, "[]", 0, 0, 0)
         of_leg = json.loads(text)
@@ -208,8 +225,12 @@ def _is_planned(db: Database, ladder: Ladder, bots: Collection[str], rounds: int
         return False
     wanted, since = {*bots}, _dropped_until(db, ladder)
     own = _dropped_until(db, ladder, bots) if since else 0
-    legs = "SELECT leg, field FROM legs WHERE ladder = ? AND rounds >= ? AND most IS NULL ORDER BY leg DESC"
-    for leg, text in db.execute(legs, [ladder.id, rounds]):
+    legs = db.execute(
+        "SELECT leg, field FROM legs WHERE ladder = ? AND rounds >= ? AND most IS NULL AND newcomers IS NULL"
+        " ORDER BY leg DESC",
+        [ladder.id, rounds],
+    )
+    for leg, text in legs:
         field = {*json.loads(text)}
         if ladder.pairing.has_every_order(len(field), ladder.key.seats):
             is_planned = wanted <= field and leg >= own
@@ -235,12 +256,12 @@ def _field(bots: Iterable[str]) -> str:
     return canonical_json(sorted(set(bots)))
 
 
-def _insert_leg(db: Database, ladder: Ladder, leg: int, bots: Sequence[str], rounds: int) -> None:
+def _insert_leg(db: Database, ladder: Ladder, leg: _Begun, rounds: int, newcomers: Collection[str]) -> None:
     """Store the field and rounds that a leg is planned for, before its first groups."""
     db.execute(
-        "INSERT INTO legs (ladder, leg, field, rounds, rule, most, phased, even, open) "
-        " VALUES (?, ?, ?, ?, ?, 0, 1, 1, 1)",
-        [ladder.id, leg, _field(bots), rounds, NEWEST_RULE],
+        "INSERT INTO legs (ladder, leg, field, rounds, rule, newcomers, most, phased, even, open) "
+        " VALUES (?, ?, ?, ?, ?, ?, 0, 1, 1, 1)",
+        [ladder.id, leg.leg, _field(leg.field), rounds, NEWEST_RULE, _field(newcomers) if newcomers else None],
     )
 
 

@@ -462,6 +462,11 @@ def _16_legs_in_pieces(db: Database) -> None:
     )
 
 
+def _17_newcomers(db: Database) -> None:
+    # JSON: in a leg in which new bots play their first matches, those of its field who are new; NULL in any other
+    db.execute("ALTER TABLE legs ADD COLUMN newcomers TEXT")
+
+
 MIGRATIONS: list[Callable[[Database], None]] = [
     _1_everything,
     _2_builds,
@@ -479,5 +484,6 @@ MIGRATIONS: list[Callable[[Database], None]] = [
     _14_beta,
     _15_pairing,
     _16_legs_in_pieces,
+    _17_newcomers,
 ]
 """The steps from an empty database on; the n-th one leads to version n of the schema."""

@@ -23,10 +23,15 @@ def workers() -> Workers:
     return Workers(ScriptedHosts(1))
 
 
+def watching(db: Database, ladder: store.Ladder, workers: Workers, since: float) -> FieldWatch:
+    """The watch of a run whose field was chosen then: Ann and Bob."""
+    return FieldWatch(db, ladder, workers, {"ann@1": ANN, "bob@1": BOB}.__getitem__, choose=list, since=since)
+
+
 @pytest.fixture
 def watch(db: Database, ladder: store.Ladder, workers: Workers) -> FieldWatch:
     """The watch of a run whose field was chosen now."""
-    watch = FieldWatch(db, ladder, workers, since=time.time())
+    watch = watching(db, ladder, workers, time.time())
     watch.know([ANN, BOB])
     return watch
 
@@ -40,7 +45,7 @@ def test_who_uses_a_second_chance_has_none_left_in_the_next_run(
         watch.keep_chances()
     assert watch.chances == [("ann@1", "it went"), ("bob@1", "it went")]
     later = Workers(ScriptedHosts(1))
-    FieldWatch(db, ladder, later, since=time.time()).know([BOB])
+    watching(db, ladder, later, time.time()).know([BOB])
     assert later.trouble.chances == {"same": CRASHED}
 
 
@@ -60,9 +65,9 @@ def test_who_is_retired_during_a_run_plays_no_more(
 def test_a_retired_bot_may_be_asked_to_play(db: Database, ladder: store.Ladder, workers: Workers) -> None:
     """By its name in the field; then only a retirement after that takes it out of the run."""
     store.retirement.retire(db, "bob")
-    watch = FieldWatch(db, ladder, workers, since=time.time())
+    watch = watching(db, ladder, workers, time.time())
     watch.know([ANN, BOB])
     assert not watch.drop_retired()
-    earlier = FieldWatch(db, ladder, workers, since=time.time() - 60)
+    earlier = watching(db, ladder, workers, time.time() - 60)
     earlier.know([ANN, BOB])
     assert earlier.drop_retired()
