@@ -26,7 +26,7 @@ from arena.submission.build import SHOWN_LINES
 from arena.tournament import block_player, suspects
 from arena.worker import bot_output, bot_process, cpu_watch, faults
 from builtin.burning_desire import simple
-from ladder import round_robin, sequential, settled, shares, store
+from ladder import newcomers, round_robin, sequential, settled, shares, store
 from ladder.store import logs, records, sums
 from tests.clone import ROOT
 
@@ -97,6 +97,8 @@ PROMISES = [
     ("limits.md", f"they share {gib(logs.ALL)}"),
     ("security.md", f"Of a match {kib(2 * bot_output.HALF + bot_output.LATE_BYTES)} are kept"),
     # ladders
+    ("contest.md", f"each plays up to {word(newcomers.FIRST)} groups, against up to {word(newcomers.OPPONENTS)} rated"),
+    ("contest.md", f"If more than {block_player.SMALL:,} matches are lacking, newcomers come first"),
     ("contest.md", f"A leg of fewer than {block_player.SMALL:,} matches is one block."),
     ("contest.md", f"each bot is then in at most {round_robin.GROUPS_PER_ROUND} groups"),
     ("numbers.md", f"is better with {100 * shares._SURE:g} % certainty"),

@@ -1,6 +1,7 @@
 """The bots that there are, and how a new one is entered."""
 
 from arena.roster.bots import (
+    Starter,
     Workshop,
     bot_names,
     build_log,
@@ -21,10 +22,10 @@ from arena.roster.bots import (
     players,
     program_of,
     retire_bot,
-    starter,
 )
 
 __all__ = [
+    "Starter",
     "Workshop",
     "bot_names",
     "build_log",
@@ -45,5 +46,4 @@ __all__ = [
     "players",
     "program_of",
     "retire_bot",
-    "starter",
 ]

@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -206,26 +205,42 @@ def _checked(db: Database, home: Path, game: Game[Any], wanted: Sequence[str]) -
     return list(wanted)
 
 
-def starter(db: Database, home: Path, sandbox: Sandbox = UNCONFINED) -> Callable[[str], Entrant]:
-    """Return a function from the label of a stored version to the bot as a worker starts it.
+class Starter:
+    """The bots of a home as a worker starts them, by the label of a stored version."""
 
-    That function raises BadSubmission and NoSandbox.
-    """
+    def __init__(self, db: Database, home: Path, sandbox: Sandbox = UNCONFINED) -> None:
+        """Prepare to start bots in this sandbox."""
+        self._db = db
+        self._home = home
+        self._sandbox = sandbox
+        self._programs: dict[str, Program] = {}
+        self._entrants: dict[str, Entrant] = {}
+        """Those whose programs are what was entered."""
 
-    @cache
-    def entrant(label: str) -> Entrant:
-        version = store.bots.find(db, label)
-        program = program_of(home, version)
-        _check_held(program, sandbox)
-        check_wishes(replace(program, name=version.label), sandbox)
-        if not program.root.is_dir():
-            raise BadSubmission(f"the program of {version.label} is gone from {str(program.root)!r}: submit it again")
-        if not submission.intact(program):
-            changed = f"the program of {version.label} is not what was entered"
-            raise BadSubmission(f"{changed}: remove {str(program.root)!r}, submit it again")
-        return replace(program, name=label).entrant()
+    def __call__(self, label: str) -> Entrant:
+        """Return a bot whose program is there as it was entered. Raises BadSubmission and NoSandbox."""
+        if label not in self._entrants:
+            expected, program = self.expected(label), self._programs[label]
+            if not submission.intact(program):
+                changed = f"the program of {label} is not what was entered"
+                raise BadSubmission(f"{changed}: remove {str(program.root)!r}, submit it again")
+            self._entrants[label] = expected
+        return self._entrants[label]
 
-    return entrant
+    def expected(self, label: str) -> Entrant:
+        """Return a bot without reading its program, which takes milliseconds: a field may have thousands.
+
+        Raises BadSubmission and NoSandbox, as far as that says that it cannot be started.
+        """
+        if label not in self._programs:
+            version = store.bots.find(self._db, label)
+            program = replace(program_of(self._home, version), name=version.label)
+            _check_held(program, self._sandbox)
+            check_wishes(program, self._sandbox)
+            if not program.root.is_dir():
+                raise BadSubmission(f"the program of {label} is gone from {str(program.root)!r}: submit it again")
+            self._programs[label] = program
+        return self._programs[label].entrant()
 
 
 def program_of(home: Path, version: store.Version) -> Program:
@@ -305,7 +320,7 @@ def find_bot(db: Database, home: Path, text: str, game: str, workshop: Workshop)
         _check_plays(text, version.games, game)
         if os.path.exists(text):
             workshop.building.say(f"{text} is {version.label}, as it was submitted; what lies here is ./{text}")
-        return starter(db, home, workshop.sandbox)(version.label)
+        return Starter(db, home, workshop.sandbox)(version.label)
     _check_plays(text, program.games, game)
     return program.entrant()
 

@@ -61,13 +61,13 @@ def run_ladder(
     Where the field is a function, bots that come meanwhile play as soon as the block that is played then is over.
     """
     budget = request.budget or Budget()
-    entrant = roster.starter(db, home, workers.sandbox)
+    bots = roster.Starter(db, home, workers.sandbox)
     labels = [store.bots.find(db, name).label for name in request.choose()]
     awaited = store.ladders.awaited(db, ladder, retry=request.retry)
-    entrants = [entrant(label) for label in (*awaited, *labels)]  # before anything is played or planned
+    entrants = [bots.expected(label) for label in (*awaited, *labels)]  # before anything is played or planned
     since = time.time() if request.since is None else request.since
-    watch = FieldWatch(db, ladder, workers, entrant, choose=request.choose, since=since)
-    player = BlockPlayer(db, ladder, workers, entrant, watch, report)
+    watch = FieldWatch(db, ladder, workers, bots.expected, choose=request.choose, since=since)
+    player = BlockPlayer(db, ladder, workers, bots, watch, report)
     watch.know(entrants)
     store.ratings.apply(db, ladder)  # rate what waited for matches that were dropped since
     player.see_retired()

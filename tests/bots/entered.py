@@ -70,7 +70,7 @@ class Home:
         """The bot of a language as a worker starts it."""
         name, home = self.enter(language), self.cwd / ".arena"
         with store.open_read(home) as db:
-            return roster.starter(db, home)(f"{name}@1")
+            return roster.Starter(db, home)(f"{name}@1")
 
     def arena(self, *words: str) -> Ran:
         """A command in this home, as people type it."""

@@ -44,7 +44,7 @@ def entered(home: Path, program: Program, sandbox: Sandbox) -> str:
     """Whom a worker would start, in this sandbox, for a bot that was entered in a better one."""
     with store.open(home) as db:
         version, _ = roster.enter_bot(db, home, program, "submitted")
-        return roster.starter(db, home, sandbox)(version.label).label
+        return roster.Starter(db, home, sandbox)(version.label).label
 
 
 @pytest.mark.parametrize("grade", Grade)
@@ -74,7 +74,7 @@ def test_what_is_submitted_again_from_a_folder_is_ones_own(packed: Path, own: Pa
     again = admit(home, HandIn(own, name="theirs"), qualification)
     assert again.news == "unchanged"
     with store.open_read(home) as db:
-        assert roster.starter(db, home, sandbox)("theirs@1").label == "theirs@1"
+        assert roster.Starter(db, home, sandbox)("theirs@1").label == "theirs@1"
 
 
 @pytest.mark.long

@@ -108,7 +108,7 @@ def test_all_that_is_stored_comes_back(home: Path) -> None:
     }
     assert {path.stat().st_mode & 0o777 for path in (home, Path("monday"))} == {0o700}
     with store.open_read(home) as db:
-        assert roster.starter(db, home)("two@1").label == "two@1"
+        assert roster.Starter(db, home)("two@1").label == "two@1"
 
 
 def test_a_bot_that_is_entered_meanwhile_is_there_whole_or_not_at_all(home: Path) -> None:
