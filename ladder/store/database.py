@@ -154,12 +154,14 @@ def write(db: Database) -> Iterator[None]:
             yield
             if lock is not None:
                 _check_files(db, path, lock)  # again, because the block may have taken long
+                if (stored := _stored(db)) < locks.noted(path):  # said first: it must never say too much
+                    locks.note_holder(lock, stored)
             db.execute("COMMIT")
         except BaseException:
             db.conn.rollback()
             raise
         if lock is not None:
-            locks.note_holder(lock, _stored(db))
+            locks.note_holder(lock, stored)
             _see_content(db, path)
 
 
@@ -241,7 +243,7 @@ def _free(path: Path) -> int:
 
 
 def _stored(db: Database) -> int:
-    """Return a number that grows with everything important that is stored, and never falls."""
+    """Return a number that grows with everything important that is stored, and falls where groups are taken out."""
     counted = ["max(rowid) FROM versions", "max(id) FROM groups", "max(rowid) FROM replays"]
     if schema_version(db) >= CORRECTIONS:  # else it is of an older arena
         counted.append("max(id) FROM corrections")
@@ -382,8 +384,11 @@ def check_damage(db: Database, path: Path, what: str) -> None:
 
 
 def check_whole(db: Database, path: Path, noted: int) -> None:
-    """Raise StoreError if a database holds less than was noted beside it."""
-    if noted and noted > (_stored(db) if schema_version(db) else 0):
+    """Raise StoreError if a database holds less than was noted beside it, now or a moment ago."""
+    while noted and noted > (_stored(db) if schema_version(db) else 0):
+        before, noted = noted, locks.noted(path)
+        if noted != before:
+            continue  # somebody has written meanwhile
         raise StoreError(
             f"{path} holds less than was stored: {path.name}-wal was beside it and is gone, or this is an older copy;"
             f" put the missing file back, or remove {path.name}-lock to go on with what there is"

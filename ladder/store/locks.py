@@ -106,7 +106,7 @@ def note_holder(lock: int, stored: int) -> None:
     """Write into the lock file how much the database holds after a commit.
 
     SQLite does not notice a lost write-ahead log; with this number the loss shows when the database is opened next. The
-    number is never more than is safely stored, since the commit comes first; on a full disk it can be less.
+    number is never more than is safely stored: where it grows, the commit comes first. On a full disk it can be less.
     """
     with suppress(OSError):
         os.pwrite(lock, b"%-20d" % stored, 0)

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+import signal
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
+from subprocess import PIPE
 
 import pytest
 from sqlite_utils import Database
@@ -20,8 +25,10 @@ from arena.worker.jobs import Played, Task
 from ladder import store
 from ladder.newcomers import FIRST
 from ladder.store.legs import Leg
-from tests.tournament import playing
+from tests.cli.commands import ARENA, PATIENCE, arena, environment
+from tests.tournament import playing, programs
 
+LADDER = ("ladder", "--game", "birth", "--seed", "same", "-j", "2")
 BOTS = [f"bot{number}" for number in range(10)]
 
 
@@ -194,3 +201,44 @@ def test_a_field_that_was_named_stays(home: Path) -> None:
         request = LadderRequest(BOTS, 2)
         result = run_ladder(db, home, ladder, request, workers=workers, report=lambda _done, _total: None)
     assert (result.played, result.joined) == (90, ())
+
+
+@pytest.mark.long
+def test_a_bot_that_is_submitted_while_a_ladder_runs_is_soon_rated(cwd: Path) -> None:
+    """By commands as people type them; the ladder goes on until it is interrupted, and all that is stored fits."""
+    assert arena(*LADDER, "--rounds", "1", cwd=cwd).code == 0
+    words = [str(ARENA), *LADDER, "--rounds", "10000"]
+    process = subprocess.Popen(words, cwd=cwd, env=environment(), stdout=PIPE, stderr=PIPE, text=True)
+    try:
+        wait_until(lambda: results(cwd) > 100)
+        programs.enter(cwd, late=programs.FIRST)
+        wait_until(lambda: rated(cwd)["late@1"] > 0)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=PATIENCE)
+    finally:
+        process.kill()
+        process.communicate()
+    assert process.returncode == 130, said
+    assert "joined meanwhile: late@1" in said
+    assert [new for _, _, new in all_legs(cwd / ".arena") if new] == [["late@1"]]
+    assert arena("verify", cwd=cwd).code == 0
+
+
+def results(cwd: Path) -> int:
+    """How many matches have a result."""
+    with store.open_read(cwd / ".arena") as db:
+        return int(db.execute("SELECT count(*) FROM matches WHERE status = 'done'").fetchone()[0])
+
+
+def rated(cwd: Path) -> Counter[str]:
+    """How many rated matches each bot has."""
+    with store.open_read(cwd / ".arena") as db:
+        return Counter(dict(db.execute("SELECT version, matches FROM ratings").fetchall()))
+
+
+def wait_until(is_so: Callable[[], bool]) -> None:
+    """Wait until it is so, as long as a busy machine may take."""
+    deadline = time.monotonic() + PATIENCE
+    while not is_so():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
