@@ -1,4 +1,4 @@
-"""What an installed arena has beside its modules: the folders of `bots`, and the core where it can be compiled.
+"""What an installed arena has beside its modules: the folders of `bots`, and what can be compiled.
 
 What it lacks, `arena/bench`, is left out in `pyproject.toml`.
 """
@@ -18,14 +18,16 @@ class WheelHook(BuildHookInterface):
         folders = [path for path in Path(self.root, "bots").iterdir() if path.is_dir()]
         build_data["force_include"] |= {str(folder): f"arena/_bots/{folder.name}" for folder in folders}
         if version != "editable":
-            self._add_core(build_data)
+            self._add_compiled(build_data)
 
-    def _add_core(self, build_data: dict[str, Any]) -> None:
-        """Compile the core for this Python and this kind of machine; without a compiler the wheel is for any."""
+    def _add_compiled(self, build_data: dict[str, Any]) -> None:
+        """Compile for this Python and this kind of machine; without a compiler the wheel is for any."""
         sys.path.insert(0, self.root)
         from arena.core import compilation
+        from arena.sandbox import launching
 
         compilation.prepare_core(self.app.display_info)
-        if compilation.target().exists():
-            build_data["force_include"][str(compilation.target())] = f"arena/core/built/{compilation.target().name}"
+        launching.prepare_launcher(self.app.display_info)
+        for file in filter(Path.exists, (compilation.target(), launching.target())):
+            build_data["force_include"][str(file)] = f"arena/{file.relative_to(Path(self.root, 'arena'))}"
             build_data |= {"pure_python": False, "infer_tag": True}

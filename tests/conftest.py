@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from arena.core import compilation
+from arena.sandbox import launching
 from tests import needs
 
 QUICK = "not long"
@@ -41,9 +42,10 @@ def pytest_configure() -> None:
 def pytest_sessionstart() -> None:
     """Refuse to run below a home: commands in the folders of tests would find it, as people's commands should.
 
-    And compile the core, or the first command of some test would, and say so.
+    And compile the core and the launcher, or the first command of some test would, and say so.
     """
     compilation.prepare_core(print)
+    launching.prepare_launcher(print)
     folder = Path(tempfile.gettempdir()).resolve()
     for home in (each / ".arena" for each in (folder, *folder.parents)):
         if home.exists():

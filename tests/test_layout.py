@@ -18,10 +18,10 @@ MAY_IMPORT = {
     "arena.v1": set(),
     "arena.base": set(),
     "arena.games": {"arena.base", "arena.v1"},
-    "arena.core": {"arena.games"},
+    "arena.core": {"arena.base", "arena.games"},
     "arena_bot": {"arena.games", "arena.v1"},
     "builtin": {"arena_bot", "arena.games"},
-    "arena.sandbox": set(),
+    "arena.sandbox": {"arena.base"},
     "arena.referee": {"arena.sandbox", "arena.core", "arena.games", "arena.v1"},
     "arena.worker": {
         "arena.base",

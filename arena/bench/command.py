@@ -9,6 +9,7 @@ import click
 from arena.bench.bench_run import run_bench as measured
 from arena.core.compilation import prepare_core
 from arena.reports.bench_report import Bench
+from arena.sandbox.launching import prepare_launcher
 from arena.terminal.options import Seconds, Whole, jobs_option, json_option
 from arena.terminal.output import draw, print_json, table
 from arena.terminal.stderr import say
@@ -36,6 +37,7 @@ def bench(only: tuple[str, ...], seconds: float, repeats: int, jobs: int, as_jso
       arena bench --only ladder --only raw_grpc
     """
     prepare_core(say)
+    prepare_launcher(say)
     try:
         bench_report = measured(only, jobs=jobs, seconds=seconds, repeats=repeats, say=say)
     except ValueError as error:

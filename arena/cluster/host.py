@@ -32,6 +32,7 @@ from arena.cluster.messages import (
 from arena.cluster.self_check import package_versions
 from arena.core.compilation import prepare_core
 from arena.sandbox import NoSandbox, Sandbox, probe
+from arena.sandbox.launching import prepare_launcher
 from arena.sandbox.process import die_with_parent
 from arena.worker.hosts import WorkerEnded
 from arena.worker.jobs import Delivery, Entrant, StartCommand, Task
@@ -69,7 +70,8 @@ class Closed(Exception):
 
 def _play(link: Connection[bytes, bytes], number: int, join: Join) -> None:
     sandbox = _sandbox(join.terms)
-    prepare_core(lambda _line: None)
+    for prepare in (prepare_core, prepare_launcher):
+        prepare(lambda _line: None)
     with LocalHost(join.jobs, in_flight=join.terms.in_flight, sandbox=sandbox, logs=join.terms.logs) as host:
         _answer(link, number, _card(sandbox))
         _Serving(link, host).serve()

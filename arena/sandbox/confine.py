@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import os
+import resource
 import shutil
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from platform import machine
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from arena.sandbox import places, users
 from arena.sandbox.cgroups import ControlGroup
 from arena.sandbox.grades import DEFAULT, MIB, Bounds, Grade, Sandbox
+from arena.sandbox.launching import launcher
 from arena.sandbox.run_folder import open_up
 from arena.sandbox.users import User
 from arena.sandbox.watchdog import ENTRIES
@@ -63,8 +63,31 @@ _UNREADABLE = {"GIT_CONFIG_NOSYSTEM": "1", "MAVEN_SKIP_RC": "1"}
 
 At grade C these exist but are unreadable, and tools would fail.
 """
-LAUNCHER = Path(__file__).with_name("launcher.py")
-"""The program that confines itself as it is ordered to, and then becomes the command."""
+_SEQUENCE = (
+    "report",
+    "umask",
+    "join",
+    "expendable",
+    "enter",
+    "stage",
+    "uncover",
+    "temporary",
+    "filter",
+    "become",
+    "end_predecessors",
+    "drop_capabilities",
+    "die_with",
+    "limit",
+    "landlock",
+    "seccomp",
+    "begin",
+)
+"""Names of orders that the launcher gets, in a sequence that works.
+
+Some take away rights that others need, and a change of user resets the signal that `die_with` sets.
+"""
+Orders: TypeAlias = dict[str, list[Any]]
+"""Values of the orders that the launcher gets, by name."""
 
 
 class Confined(NamedTuple):
@@ -120,10 +143,10 @@ def confine(
             env["JAVA_TOOL_OPTIONS"] += f" -Djava.io.tmpdir={own_folder}"  # Java ignores TMPDIR
             if sandbox.grade is Grade.C:
                 env["PYTHONPATH"] = os.pathsep.join([env["PYTHONPATH"], str(places.link_packages(scratch))])
-                orders |= _bare(sandbox, [str(root), str(socket_folder), str(scratch)], [str(own_folder)])
+                orders |= _bare(sandbox, [str(root), str(socket_folder), str(scratch)], [str(own_folder)], user)
             if own_folder != scratch:
                 own_folder.mkdir()
-                orders["temporary"] = [str(own_folder), _in_memory(bounds), ENTRIES]
+                orders["temporary"] = [own_folder, _in_memory(bounds), ENTRIES]
             group = _group(sandbox, orders, bounds)
             on_disk = scratch if own_folder == scratch else None
             return Confined(_launch(orders, command), env, str(root), group, False, bounds, on_disk, user)
@@ -184,8 +207,7 @@ def confine_build(
     env["PATH"] = os.pathsep.join(
         [*(f"{place}/bin" for place in places.toolchains()), env.get("PATH", "/usr/bin:/bin")]
     )
-    orders = _orders(sandbox, bounds, user)
-    orders["limits"]["nofile"] = _BUILD_FILES
+    orders = _orders(sandbox, bounds, user, files=_BUILD_FILES)
     if sandbox.bwrap is None:
         if sandbox.grade is Grade.C:
             writable = [str(root), str(home), str(temporary)]
@@ -196,8 +218,7 @@ def confine_build(
                 str(build_folder.absolute()),
                 *writable,
             ]
-            orders |= _bare(sandbox, readable_paths, writable, network=True)
-            orders["landlock"]["listed"] += places.imported_from()
+            orders |= _bare(sandbox, readable_paths, writable, user, listed=places.imported_from(), network=True)
             env |= _UNREADABLE | {"MAVEN_OPTS": f"{java} -Dmaven.conf={places.link_maven(build_folder)}"}
         group = _group(sandbox, orders, bounds)
         return Confined(_launch(orders, command), env, str(root), group, False, bounds)
@@ -241,7 +262,7 @@ def alone(env: Mapping[str, str], *packages: str) -> dict[str, str]:
     return {"PYTHONPATH": python_path, "ARENA_MODULES": os.pathsep.join(places.modules(*packages))}
 
 
-def _group(sandbox: Sandbox, orders: dict[str, Any], bounds: Bounds) -> ControlGroup | None:
+def _group(sandbox: Sandbox, orders: Orders, bounds: Bounds) -> ControlGroup | None:
     """Make the control group that a command will join.
 
     Call it last: if anything failed afterwards, nobody would remove the group.
@@ -249,68 +270,80 @@ def _group(sandbox: Sandbox, orders: dict[str, Any], bounds: Bounds) -> ControlG
     if not sandbox.groups:
         return None
     group = ControlGroup(sandbox.groups, bounds)
-    orders["groups"] = group.procs_files
+    orders["join"] = group.procs_files
     return group
 
 
-def _orders(sandbox: Sandbox, bounds: Bounds, user: User | None) -> dict[str, Any]:
+def _orders(sandbox: Sandbox, bounds: Bounds, user: User | None, *, files: int = _FILES) -> Orders:
     """Return the orders that the launcher gets at every grade."""
-    return {
-        "parent": os.getpid(),
-        "groups": [],
-        "namespace": None if user is None or user.namespace is None else user.namespace.path,
-        "uid": None if user is None else user.inside[0],
-        "gid": None if user is None else user.inside[1],
-        "drop": sandbox.grade is Grade.C,
-        "limits": _limits(sandbox, bounds, user),
-        "stage": [],
-        "stage_folder": _STAGE,
-        "uncover": [],
-        "temporary": None,
-        "filter": None,
-        "filter_number": _FILTER,
-        "wrapped": sandbox.bwrap is not None,
-        "report_number": _REPORT,
-        "landlock": None,
-        "seccomp": None,
+    wrapped = sandbox.bwrap is not None
+    orders: Orders = {
+        "report": [_REPORT, int(wrapped)],
+        "umask": [0o022],  # builds and bots have different users, and the one must read what the other made
+        "expendable": [],
+        "die_with": [os.getpid()],
+        "limit": _limits(sandbox, bounds, user, files),
     }
+    if not wrapped:
+        orders["begin"] = [_REPORT]  # bubblewrap reports it otherwise
+    if user is not None:
+        orders |= {"become": [*user.inside], "end_predecessors": []}
+        if user.namespace is not None:
+            orders["enter"] = [user.namespace.path]
+    elif sandbox.grade is Grade.C and os.geteuid() == 0:
+        orders["drop_capabilities"] = []
+    return orders
 
 
-def _limits(sandbox: Sandbox, bounds: Bounds, user: User | None) -> dict[str, int]:
-    limits = {"core": 0, "fsize": bounds.disk_mib * MIB, "nofile": _FILES, "memlock": 65536, "msgqueue": 0, "rtprio": 0}
-    limits["sigpending"] = _SIGNALS  # they count for the account that made the namespace, too, if there is one
+def _limits(sandbox: Sandbox, bounds: Bounds, user: User | None, files: int) -> list[int]:
+    """Return the numbers of limits, each with its value."""
+    limits = {
+        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_FSIZE: bounds.disk_mib * MIB,
+        resource.RLIMIT_NOFILE: files,
+        resource.RLIMIT_MEMLOCK: 65536,
+        resource.RLIMIT_MSGQUEUE: 0,
+        resource.RLIMIT_RTPRIO: 0,
+        resource.RLIMIT_SIGPENDING: _SIGNALS,  # they count for the account that made the namespace, too, if any
+    }
     if not sandbox.groups:
-        limits["data"] = bounds.memory_mib * MIB + _HEADROOM
+        limits[resource.RLIMIT_DATA] = bounds.memory_mib * MIB + _HEADROOM
     if user is not None and sandbox.bwrap is None:
-        limits["nproc"] = bounds.tasks  # counted by user; inside bubblewrap `_counted` sets it
-    return limits
+        limits[resource.RLIMIT_NPROC] = bounds.tasks  # counted by user; inside bubblewrap `_counted` sets it
+    return [number for limit in limits.items() for number in limit]
 
 
-def _bare(sandbox: Sandbox, readable: list[str], writable: list[str], *, network: bool = False) -> dict[str, Any]:
+def _bare(
+    sandbox: Sandbox,
+    readable: list[str],
+    writable: list[str],
+    user: User | None,
+    *,
+    listed: Sequence[str] = (),
+    network: bool = False,
+) -> Orders:
     """Return the orders for Landlock and the system call filter, for a command without bubblewrap."""
     proc_files = [f"/proc/self/{name}" for name in places.OWN_PROCESS] + [f"/proc/{name}" for name in places.MACHINE]
     system = [*places.SYSTEM, *places.LINKS, *places.settings(*places.SETTINGS), *places.python()]
     hidden = [place for place in sandbox.hidden if os.path.isdir(place)]
     around = [places.around(hidden, place) for place in system]
-    system_parts = [place for parts, _ in around for place in parts]
-    listed = [place for _, folders in around for place in folders]
-    return {
-        "landlock": {
-            "read": [*system_parts, *proc_files, *readable],
-            "listed": listed,
-            "write": [*places.DEVICES, *writable],
-            "network": network,
-        },
-        "seccomp": filter_file("build" if network else "bare"),
-        "uncover": sorted({os.path.realpath(place) for place in [*system, *readable, *writable]})
-        if sandbox.staged
-        else [],
+    rights = {
+        "read": [*(place for parts, _ in around for place in parts), *proc_files, *readable],
+        "write": [*places.DEVICES, *writable],
+        "list": [*(place for _, folders in around for place in folders), *listed],
     }
+    orders: Orders = {"landlock": [int(network), 1]}
+    orders["landlock"] += [word for right, at in rights.items() for place in at for word in (right, place)]
+    if (program := filter_file("build" if network else "bare")) is not None:
+        orders["seccomp"] = [program]
+    if sandbox.staged and user is not None:
+        orders["uncover"] = [*user.inside, *sorted({os.path.realpath(p) for p in [*system, *readable, *writable]})]
+    return orders
 
 
 def _bubblewrap(
     sandbox: Sandbox,
-    orders: dict[str, Any],
+    orders: Orders,
     readable: Mapping[str, str],
     writable: Mapping[str, str],
     bounds: Bounds,
@@ -354,10 +387,10 @@ def _bubblewrap(
     argv += ["--remount-ro", "/dev", "--remount-ro", "/proc"]  # root may write its settings, even without capabilities
     argv += ["--remount-ro", "/", "--chdir", _BOT, "--json-status-fd", str(_REPORT)]
     if network and sandbox.landlock >= SCOPED:
-        orders["landlock"] = {"read": [], "write": [], "network": True, "files": False}
+        orders["landlock"] = [1, 0]  # the network, and files as bubblewrap shows them
     if sandbox.filtered:
         argv += ["--seccomp", str(_FILTER)]
-        orders["filter"] = filter_file("build" if network else "bot")
+        orders["filter"] = [filter_file("build" if network else "bot"), _FILTER]
     return argv
 
 
@@ -408,16 +441,17 @@ def _quiet_proc(machine: str) -> list[str]:
     return [word for inside, name in covers.items() for word in ("--ro-bind", f"{machine}/{name}", inside)]
 
 
-def _bind(sandbox: Sandbox, orders: dict[str, Any], how: str, outside: str, inside: str) -> list[str]:
+def _bind(sandbox: Sandbox, orders: Orders, how: str, outside: str, inside: str) -> list[str]:
     return [how, _source(sandbox, orders, outside), inside]
 
 
-def _source(sandbox: Sandbox, orders: dict[str, Any], outside: str) -> str:
+def _source(sandbox: Sandbox, orders: Orders, outside: str) -> str:
     """Return the path at which bubblewrap finds a place of this machine."""
     if not sandbox.staged:
         return outside
-    orders["stage"].append(outside)
-    return f"{_STAGE}/{len(orders['stage']) - 1}"
+    staged = orders.setdefault("stage", [_STAGE])
+    staged.append(outside)
+    return f"{_STAGE}/{len(staged) - 2}"
 
 
 def _usr() -> dict[str, str]:
@@ -452,9 +486,11 @@ def filter_file(kind: str) -> str | None:
     return str(path) if path.exists() else None
 
 
-def _launch(orders: Mapping[str, Any], command: Sequence[str]) -> tuple[str, ...]:
-    """Return the command with the launcher in front.
+def _launch(orders: Orders, command: Sequence[str]) -> tuple[str, ...]:
+    """Return the command with the launcher and its orders in front.
 
     Start it from this process, in a thread that outlives it: the kernel kills it when the thread that started it ends.
     """
-    return (sys.executable, "-I", "-S", str(LAUNCHER), json.dumps(orders), *command)
+    names = sorted(orders, key=_SEQUENCE.index)
+    words = [word for name in names for word in (name, len(orders[name]), *orders[name])]
+    return (*launcher(), *map(str, words), "run", *command)

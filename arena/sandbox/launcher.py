@@ -1,14 +1,18 @@
 """First program in the process of every bot and build: restricts itself as ordered, then becomes the command.
 
 The command is the bot's or the build's own or, where there is bubblewrap, `bwrap` with that command inside. The
-launcher is a program of its own, `python -I -S launcher.py ORDERS COMMAND…`, because no code can run safely between
-fork and exec of a process with gRPC's threads in it. It needs only the standard library. If an order fails, it ends
-with UNABLE, mostly with a line on stderr, and does not start the command. What an older kernel cannot do is left
-out: rights over files that its Landlock does not know (moving: ABI 2, truncating: ABI 3, ioctl: ABI 5), rules for TCP
-(ABI 4), scopes (ABI 6), access times (Linux 5.12). Landlock gives no right to a place that does not exist.
+launcher is a program of its own, `python -I -S launcher.py ORDER… run COMMAND…`, because no code can run safely between
+fork and exec of a process with gRPC's threads in it. Each order is a name of `ORDERS`, the number of its values, and
+these; they are carried out as they come. If one fails, it ends with UNABLE, mostly with a line on stderr, and does not
+start the command. What an older kernel cannot do is left out: rights over files that its Landlock does not know
+(moving: ABI 2, truncating: ABI 3, ioctl: ABI 5), rules for TCP (ABI 4), scopes (ABI 6), access times (Linux 5.12).
+Landlock gives no right to a place that does not exist.
 
 Its stdin is the writing end of a pipe to the arena, which the bot never gets. Through it the launcher reports that the
 command begins; if the command is bubblewrap, it leaves the report to bubblewrap.
+
+Where it was compiled, launcher.c does the same in its place: this one is the reference, and needs only the standard
+library. Whatever is changed here is changed there; `tests/sandbox/test_launchers.py` gives both the same orders.
 """
 
 from __future__ import annotations
@@ -16,14 +20,13 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import errno
-import json
 import os
 import resource
 import signal
 import struct
 import sys
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, NoReturn
 
 UNABLE = 97
 """Exit code if an order could not be carried out: a fault of the arena.
@@ -75,10 +78,10 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 
 def called(what: str, result: int) -> int:
-    """Return the result of a system call. Raises OSError if it failed."""
+    """Return the result of a system call. Raises OSError, with what it was about as its file, if it failed."""
     if result < 0:
         number = ctypes.get_errno()
-        raise OSError(number, f"{what}: {os.strerror(number)}")
+        raise OSError(number, os.strerror(number), what)
     return result
 
 
@@ -87,11 +90,27 @@ def prctl(option: int, value: int, pointer: Any = 0) -> None:
     called(f"prctl {option}", libc.prctl(option, ctypes.c_ulong(value), pointer, 0, 0))
 
 
-def join(groups: list[str]) -> None:
+def set_umask(mask: str) -> None:
+    """Set the bits that files made from now on do not have."""
+    os.umask(int(mask))
+
+
+def join(*groups: str) -> None:
     """Enter control groups, through their files `cgroup.procs`; 0 stands for this process."""
     for group in groups:
-        with open(group, "w") as processes:
-            processes.write("0")
+        write(group, b"0")
+
+
+def be_expendable() -> None:
+    """Have the kernel end bots first if memory runs out."""
+    write("/proc/self/oom_score_adj", b"1000")
+
+
+def write(path: str, text: bytes) -> None:
+    """Write to a file of the kernel's. Raises OSError."""
+    opened = os.open(path, os.O_WRONLY)
+    os.write(opened, text)
+    os.close(opened)
 
 
 def enter(namespace: str) -> None:
@@ -101,7 +120,7 @@ def enter(namespace: str) -> None:
     os.close(opened)
 
 
-def stage(places: list[str], folder: str) -> None:
+def stage(folder: str, *places: str) -> None:
     """Mount places as 0, 1, … in a folder, where another user can reach them even if folders above them are closed."""
     own_mounts()
     opened = [os.open(place, os.O_PATH) for place in places]  # only now: files opened before belong to the old mounts
@@ -110,7 +129,7 @@ def stage(places: list[str], folder: str) -> None:
         show(place, f"{folder}/{number}")
 
 
-def uncover(places: list[str], uid: int, gid: int) -> None:
+def uncover(uid: str, gid: str, *places: str) -> None:
     """Let another user reach places at their own paths: each closed folder above them is hidden behind an open one.
 
     The open one has nothing but these places. Stops updates of access times as well, since those would tell a later
@@ -118,7 +137,7 @@ def uncover(places: list[str], uid: int, gid: int) -> None:
     """
     own_mounts()
     stop_access_times()
-    shut = {place: folder for place in places if (folder := shut_by(place, uid, gid))}
+    shut = {place: folder for place in places if (folder := shut_by(place, int(uid), int(gid)))}
     for place in [place for place in shut if any(place.startswith(f"{outer}/") for outer in shut)]:
         del shut[place]  # it is shown as part of the place that contains it
     opened = {place: os.open(place, os.O_PATH) for place in shut}
@@ -169,33 +188,44 @@ def show(opened: int, target: str) -> None:
 
 def mount(source: str, target: str, flags: int, kind: str = "none", options: str = "") -> None:
     """Attach a file system or a folder at `target`, with flags of Linux such as MS_BIND. Raises OSError."""
-    words = [word.encode() for word in (source, target, kind)]
-    called(f"mount {target}", libc.mount(*words, ctypes.c_ulong(flags), options.encode() or None))
+    words = [os.fsencode(word) for word in (source, target, kind)]
+    called(target, libc.mount(*words, ctypes.c_ulong(flags), options.encode() or None))
 
 
-def open_report(number: int, *, stays_open: bool) -> None:
+def mount_temporary(folder: str, size: str, entries: str) -> None:
+    """Mount a folder in memory of its own that has room for `size` bytes in as many files."""
+    options = f"size={int(size)},nr_inodes={int(entries)},mode=1777"
+    mount("tmpfs", folder, MS_NOSUID | MS_NODEV, "tmpfs", options)
+
+
+def open_report(number: str, stays_open: str) -> None:
     """Move the report pipe from stdin to file descriptor `number`, and make stdin empty.
 
-    `stays_open`: whether the descriptor stays open for the command, which then is bubblewrap.
+    `stays_open`: 1 if the descriptor stays open for the command, which then is bubblewrap; else 0.
     """
-    os.dup2(0, number, inheritable=stays_open)
+    os.dup2(0, int(number), inheritable=bool(int(stays_open)))
     nothing = os.open("/dev/null", os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)
 
 
-def open_filter(path: str, number: int) -> None:
+def begin(number: str) -> None:
+    """Report that the command begins."""
+    os.write(int(number), BEGAN)
+
+
+def open_filter(path: str, number: str) -> None:
     """Open the system call filter under the number from which bubblewrap reads it."""
     opened = os.open(path, os.O_RDONLY)
-    os.dup2(opened, number)
+    os.dup2(opened, int(number))
     os.close(opened)
 
 
-def become(uid: int, gid: int) -> None:
+def become(uid: str, gid: str) -> None:
     """Become another user, without any groups of this one."""
     os.setgroups([])
-    os.setresgid(gid, gid, gid)
-    os.setresuid(uid, uid, uid)
+    os.setresgid(*[int(gid)] * 3)
+    os.setresuid(*[int(uid)] * 3)
 
 
 def end_predecessors() -> None:
@@ -223,17 +253,19 @@ def clear_capabilities() -> None:
     called("capset", libc.capset(header, nothing))
 
 
-def die_with(parent: int) -> None:
+def die_with(parent: str) -> None:
     """Have the kernel end this process when the thread that started it ends."""
     prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:  # it ended before the kernel knew: nobody is left to read a message
+    if os.getppid() != int(parent):  # it ended before the kernel knew: nobody is left to read a message
         sys.exit(UNABLE)
 
 
-def limit(limits: dict[str, int]) -> None:
-    """Set resource limits, soft and hard, to these values, or to the present hard limit where that is lower."""
-    for name, value in limits.items():
-        which = getattr(resource, f"RLIMIT_{name.upper()}")
+def limit(*words: str) -> None:
+    """Set resource limits, each a number and a value.
+
+    Soft and hard become that value, or the present hard limit where that is lower.
+    """
+    for which, value in zip(*[map(int, words)] * 2, strict=True):
         hard = resource.getrlimit(which)[1]
         most = value if hard == resource.RLIM_INFINITY else min(value, hard)
         resource.setrlimit(which, (most, most))
@@ -244,24 +276,23 @@ def landlock_abi() -> int:
     return max(0, int(libc.syscall(CREATE_RULESET, None, 0, 1)))
 
 
-def landlock(
-    read: Sequence[str], write: Sequence[str], *, listed: Sequence[str] = (), network: bool, files: bool = True
-) -> None:
-    """Restrict this process to these files, unless `files` is False, and forbid TCP, unless `network` is True (ABI 4).
+def landlock(network: str, files: str, *words: str) -> None:
+    """Restrict this process to some files, unless `files` is 0, and forbid TCP, unless `network` is 1 (ABI 4).
 
-    From ABI 6 on it can neither signal processes that it did not start nor connect to their abstract sockets. Places in
-    `write` can be read too; of the folders `listed` only the names can be read.
+    Before each file or folder stands what may be done there: `read`, `write`, which includes to read, or `list`, to see
+    only names. From ABI 6 on it can neither signal processes that it did not start nor connect to their abstract
+    sockets.
     """
     abi = landlock_abi()
     if not abi:
         raise OSError(errno.ENOSYS, "this kernel has no Landlock")
-    rights = (1 << RIGHTS[min(abi, 5)]) - 1 if files else 0
-    handled = struct.pack("QQQ", rights, 0 if network or abi < 4 else TCP, SCOPES if abi >= 6 else 0)
+    rights = (1 << RIGHTS[min(abi, 5)]) - 1 if int(files) else 0
+    handled = struct.pack("QQQ", rights, 0 if int(network) or abi < 4 else TCP, SCOPES if abi >= 6 else 0)
     size = 24 if abi >= 6 else 16 if abi >= 4 else 8
     rules = called("landlock", libc.syscall(CREATE_RULESET, handled, size, 0))
-    for places, allowed in ((read, READ | EXECUTE | READ_DIR), (write, rights & ~EXECUTE), (listed, READ_DIR)):
-        for place in places:
-            _allow(rules, place, allowed)
+    may = {"read": READ | EXECUTE | READ_DIR, "write": rights & ~EXECUTE, "list": READ_DIR}
+    for what, place in zip(*[iter(words)] * 2, strict=True):
+        _allow(rules, place, may[what])
     prctl(PR_SET_NO_NEW_PRIVS, 1)
     called("landlock", libc.syscall(RESTRICT_SELF, rules, 0))
     os.close(rules)
@@ -288,55 +319,61 @@ def seccomp(path: str) -> None:
     prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.c_char_p(fprog))
 
 
-def obey(orders: dict[str, Any]) -> None:
-    """Carry out the orders that `arena.sandbox.confine` made, in a sequence that works.
+ORDERS: Mapping[str, Callable[..., None]] = {
+    "report": open_report,
+    "umask": set_umask,
+    "join": join,
+    "expendable": be_expendable,
+    "enter": enter,
+    "stage": stage,
+    "uncover": uncover,
+    "temporary": mount_temporary,
+    "filter": open_filter,
+    "become": become,
+    "end_predecessors": end_predecessors,
+    "drop_capabilities": drop_capabilities,
+    "die_with": die_with,
+    "limit": limit,
+    "landlock": landlock,
+    "seccomp": seccomp,
+    "begin": begin,
+}
+"""What carries out an order, by its name."""
 
-    Some steps take away rights that others need, and a change of user resets the signal that `die_with` sets.
-    """
-    os.umask(0o022)  # builds and bots have different users, and the one must read what the other made
-    join(orders["groups"])
-    # If memory runs out, the kernel shall end bots first.
-    with open("/proc/self/oom_score_adj", "w") as adjustment:
-        adjustment.write("1000")
-    if orders["namespace"] is not None:
-        enter(orders["namespace"])
-    if orders["stage"]:
-        stage(orders["stage"], orders["stage_folder"])
-    if orders["uncover"]:
-        uncover(orders["uncover"], orders["uid"], orders["gid"])
-    if orders["temporary"] is not None:
-        folder, size, entries = orders["temporary"]
-        mount("tmpfs", folder, MS_NOSUID | MS_NODEV, "tmpfs", f"size={size},nr_inodes={entries},mode=1777")
-    if orders["filter"] is not None:
-        open_filter(orders["filter"], orders["filter_number"])
-    if orders["uid"] is not None:
-        become(orders["uid"], orders["gid"])
-        end_predecessors()
-    elif os.geteuid() == 0 and orders["drop"]:
-        drop_capabilities()
-    die_with(orders["parent"])
-    limit(orders["limits"])
-    if orders["landlock"] is not None:
-        landlock(**orders["landlock"])
-    if orders["seccomp"] is not None:
-        seccomp(orders["seccomp"])
+
+def obey(words: list[str]) -> list[str]:
+    """Carry out orders; return the command after them. Gives up if one fails."""
+    while words[:1] != ["run"] or len(words) == 1:
+        name = words[0] if words else ""
+        try:
+            end = 2 + int(words[1])
+            ORDERS[name](*words[2:end])
+        except OSError as error:
+            give_up(name, *([error.filename] if error.filename else []), error.strerror or str(error))
+        except (LookupError, TypeError, ValueError):
+            give_up(name, "makes no sense")
+        words = words[end:]
+    return words[1:]
+
+
+def give_up(*why: str) -> NoReturn:
+    """End with a line that says which order could not be carried out, and why."""
+    say(": ".join(["sandbox", *why]))
+    sys.exit(UNABLE)
+
+
+def say(line: str) -> None:
+    """Write a line to stderr, with the bytes of paths as they are."""
+    os.write(2, os.fsencode(f"{line}\n"))
 
 
 def main() -> None:
     """Carry out the orders, then become the command."""
-    orders, command = json.loads(sys.argv[1]), sys.argv[2:]
-    open_report(orders["report_number"], stays_open=orders["wrapped"])
-    try:
-        obey(orders)
-        if not orders["wrapped"]:
-            os.write(orders["report_number"], BEGAN)
-    except OSError as error:
-        sys.stderr.write(f"sandbox: {error}\n")
-        sys.exit(UNABLE)
+    command = obey(sys.argv[1:])
     try:
         os.execvp(command[0], command)
     except OSError as error:
-        sys.stderr.write(f"cannot run {command[0]!r}: {error.strerror}\n")
+        say(f"cannot run '{command[0]}': {error.strerror}")
         sys.exit(NO_PROGRAM)
 
 

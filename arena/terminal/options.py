@@ -25,6 +25,7 @@ from arena.games.rules import BadOption, Game, Options
 from arena.referee.limits import Limits
 from arena.reports.words import title
 from arena.sandbox.grades import STRONGEST, WEAKEST, Grade, Sandbox
+from arena.sandbox.launching import prepare_launcher
 from arena.terminal.machine import Cluster, Conditions, Machine, sandbox_here
 from arena.terminal.stderr import say
 from arena.terminal.written_files import NewFile
@@ -285,6 +286,7 @@ def sandbox_options(command: Command) -> Command:
         else:
             cluster = None
             prepare_core(say)
+            prepare_launcher(say)
             sandbox = sandbox_here(wanted, least, home)
         sandbox = sandbox._replace(trusting=trusting, allowed=STRONGEST._replace(memory_mib=memory_mib, tasks=tasks))
         return command(*args, machine=Machine(sandbox, home, cluster), home=home, **rest)

@@ -7,7 +7,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from arena.core.compilation import SWITCH, core
+from arena.base.compiler import SWITCH
+from arena.core.compilation import core
 
 
 @contextmanager

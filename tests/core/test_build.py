@@ -11,6 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from arena.base import compiler
 from arena.core import compilation
 
 ROOT = Path(__file__).parents[2]
@@ -28,7 +29,7 @@ def copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         (folder / source.name).write_bytes(source.read_bytes())
     monkeypatch.setattr(compilation, "HERE", folder)
     monkeypatch.setattr(compilation, "BUILT", folder / "built")
-    monkeypatch.delenv(compilation.SWITCH, raising=False)
+    monkeypatch.delenv(compiler.SWITCH, raising=False)
     forget()
     yield folder
     forget()
@@ -93,7 +94,7 @@ def test_where_others_own_the_folder_nothing_is_said(copy: Path, monkeypatch: py
 def test_it_can_be_switched_off(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether it was compiled or not."""
     assert prepared() == [COMPILING]
-    monkeypatch.setenv(compilation.SWITCH, "0")
+    monkeypatch.setenv(compiler.SWITCH, "0")
     compilation.core.cache_clear()
     assert (compilation.core(), compilation.find_core()) == (None, (False, "ARENA_CORE=0 switches it off"))
     assert prepared() == []
@@ -149,7 +150,7 @@ def test_a_compiler_that_makes_no_core_is_a_line_and_asked_once(copy: Path, monk
 def test_a_compiler_that_hangs_is_ended_with_all_it_started(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One line says how long it took."""
     monkeypatch.setenv("CC", str(script(copy, f"sleep 1000 & echo $! >{copy}/child; wait")))
-    monkeypatch.setattr(compilation, "COMPILER_PATIENCE", 1)
+    monkeypatch.setattr(compiler, "COMPILER_PATIENCE", 1)
     assert prepared()[1].endswith("the compiler took longer than 1 s")
     child = int((copy / "child").read_text())
     assert not psutil.pid_exists(child) or psutil.Process(child).status() == psutil.STATUS_ZOMBIE

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from arena.base.compiler import compile_to
 from arena.core import compilation
 
 ROOT = Path(__file__).parents[2]
@@ -37,7 +38,7 @@ def watcher() -> str:
 def test_ten_million_bad_frames_do_no_harm(tmp_path: Path) -> None:
     """Every access to memory and every sum is watched meanwhile; two processes read half of them each."""
     core = tmp_path / "core.so"
-    compilation.compile_to(core, WATCHED)
+    compile_to(core, compilation.compiling(WATCHED))
     half = FRAMES // 2
     with ThreadPoolExecutor() as pool:
         runs = list(pool.map(lambda seed: run(core, half, seed), (1, 2)))
@@ -60,7 +61,7 @@ def test_the_watch_sees_a_step_out_of_bounds(tmp_path: Path, monkeypatch: pytest
             text = broken
         (folder / source.name).write_text(text)
     monkeypatch.setattr(compilation, "HERE", folder)
-    compilation.compile_to(tmp_path / "core.so", WATCHED)
+    compile_to(tmp_path / "core.so", compilation.compiling(WATCHED))
     ran = run(tmp_path / "core.so", 200_000, 1)
     assert ran.returncode != 0
     assert "ERROR: AddressSanitizer" in ran.stderr

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from arena.core.compilation import SWITCH, core
+from arena.base.compiler import SWITCH
+from arena.core.compilation import core
 from arena.core.playouts import playouts
 from arena.games import game
 from arena.games.buttons import STAR

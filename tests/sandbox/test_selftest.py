@@ -14,14 +14,14 @@ from typing import Any
 
 import pytest
 
-from arena.sandbox import Grade, NoSandbox, attack_run, launcher, probe, users
+from arena.base.compiler import SWITCH
+from arena.sandbox import Grade, NoSandbox, attack_run, launching, probe, users
 from arena.sandbox.attacks import ATTACKS
 from arena.sandbox.probe import found_here
 from tests.cli.commands import ARENA, arena, environment
 from tests.clone import ROOT
 from tests.needs import grades
 
-confining = importlib.import_module("arena.sandbox.confine")  # the package has a function of that name
 probing = importlib.import_module("arena.sandbox.probe")
 UNPRIVILEGED = [
     str(shutil.which("bwrap")),
@@ -126,11 +126,14 @@ def test_with_one_user_for_all_a_bot_starves_another(
 
     Only on a small machine do they use up the watches, too.
     """
-    own = Path(launcher.__file__)
-    (tmp_path / own.name).write_text(own.read_text().replace("        end_predecessors()\n", ""))
+    own = launching.PYTHONS
+    (tmp_path / own.name).write_text(
+        own.read_text().replace('"end_predecessors": end_predecessors', '"end_predecessors": int')
+    )
     tmp_path.chmod(0o755)
     one = users.take_user()
-    monkeypatch.setattr(confining, "LAUNCHER", tmp_path / own.name)
+    monkeypatch.setattr(launching, "PYTHONS", tmp_path / own.name)
+    monkeypatch.setenv(SWITCH, "0")
     monkeypatch.setattr(
         users, "take_user", lambda: users.User(one.uid, users.TakenUser(users.ids(), (tmp_path / "users",)))
     )

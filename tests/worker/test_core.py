@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from arena import games
-from arena.core.compilation import SWITCH, core
+from arena.base.compiler import SWITCH
+from arena.core.compilation import core
 from arena.referee.limits import Limits
 from arena.referee.stream import Heard
 from arena.worker.bot_process import Bot
