@@ -151,8 +151,9 @@ def confine(
             on_disk = scratch if own_folder == scratch else None
             return Confined(_launch(orders, command), env, str(root), group, False, bounds, on_disk, user)
         readable = {_BOT: str(root), _DOOR: str(socket_folder), **_names(scratch / "names", _TEMPORARY)}
-        wrapper = _bubblewrap(sandbox, orders, readable, {}, bounds, network=False)
-        wrapper += [*_quiet_proc(_source(sandbox, orders, str(_machine(scratch)))), "--"]
+        machine = _source(sandbox, orders, str(_machine(scratch)))
+        quiet = _quiet_proc(machine, _STAGE if sandbox.staged else machine)
+        wrapper = [*_bubblewrap(sandbox, orders, readable, {}, bounds, network=False, quiet=quiet), "--"]
         group = _group(sandbox, orders, bounds)
         argv = _launch(orders, [*wrapper, *_counted(bounds), *command])
         return Confined(argv, env, "/", group, True, bounds, user=user)
@@ -349,18 +350,20 @@ def _bubblewrap(
     bounds: Bounds,
     *,
     network: bool,
+    quiet: Sequence[str] = (),
 ) -> list[str]:
     """Return the start of the bubblewrap command line, and add to `orders` what the launcher must open for it.
 
-    `readable` and `writable` map paths inside the sandbox to folders of this machine.
+    `readable` and `writable` map paths inside the sandbox to folders of this machine; `quiet` hides a part of /proc.
+    For each place that it shows, bubblewrap reads the list of all mounts. So those of /proc come first, whose lines the
+    kernel writes quickly, and those of disks last.
     """
     assert sandbox.bwrap is not None
     size = str(_in_memory(bounds))
     argv = [sandbox.bwrap, "--unshare-all", *(["--share-net"] if network else []), "--unshare-user", "--disable-userns"]
     argv += ["--die-with-parent", "--new-session", "--uid", str(_INSIDE), "--gid", str(_INSIDE), "--hostname", "bot"]
-    argv += _system()
     # No terminals: the whole machine has a fixed number of them.
-    argv += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/dev/pts", "--remount-ro", "/dev/pts"]
+    argv += ["--proc", "/proc", *quiet, "--dev", "/dev", "--tmpfs", "/dev/pts", "--remount-ro", "/dev/pts"]
     argv += [
         "--size",
         size,
@@ -375,6 +378,7 @@ def _bubblewrap(
         "--tmpfs",
         "/dev/shm",
     ]
+    argv += _system()
     binds = {**{place: place for place in places.python()}, **readable}
     for inside, outside in writable.items():  # first: the arena, or a toolchain, may lie below /home or /tmp
         argv += _bind(sandbox, orders, "--bind", outside, inside)
@@ -430,15 +434,16 @@ def _names(folder: Path, home: str) -> dict[str, str]:
     return {inside: str(path) for inside, path in paths.items()}
 
 
-def _quiet_proc(machine: str) -> list[str]:
+def _quiet_proc(machine: str, empty: str) -> list[str]:
     """Return the arguments that hide /proc except a bot's own processes, and the machine's files that `machine` copies.
 
-    The kernel's counters there cover all processes, so one bot could use them to send another a message.
+    `empty` has what is shown in place of the others. The kernel's counters there cover all processes, so one bot could
+    use them to send another a message.
     """
     files, folders = places.counters()
-    covers = {f"/proc/{name}": name for name in places.machine()}
-    covers |= dict.fromkeys(files, _EMPTY) | dict.fromkeys(folders, _NOTHING)
-    return [word for inside, name in covers.items() for word in ("--ro-bind", f"{machine}/{name}", inside)]
+    covers = {f"/proc/{name}": f"{machine}/{name}" for name in places.machine()}
+    covers |= dict.fromkeys(files, f"{empty}/{_EMPTY}") | dict.fromkeys(folders, f"{empty}/{_NOTHING}")
+    return [word for inside, outside in covers.items() for word in ("--ro-bind", outside, inside)]
 
 
 def _bind(sandbox: Sandbox, orders: Orders, how: str, outside: str, inside: str) -> list[str]:

@@ -159,16 +159,25 @@ static void enter(int count, char **values) {
     close(namespace);
 }
 
+static const char *within(const char *folder, const char *name, char path[PATH_MAX]) {
+    if (snprintf(path, PATH_MAX, "%s/%s", folder, name) >= PATH_MAX) make_no_sense();
+    return path;
+}
+
 static void stage(int count, char **values) {
     const char *folder = values[0];
     char target[PATH_MAX];
     int *places = array((size_t)count, sizeof *places);
     own_mounts();
+    umount2("/sys", MNT_DETACH);  /* it may be no mount, or not ours in a namespace */
     for (int i = 1; i < count; i++) places[i] = opened(values[i], O_PATH);
     attach("tmpfs", folder, MS_NOSUID | MS_NODEV, "tmpfs", NULL);
+    close(opened(within(folder, "empty", target), O_CREAT));
+    checked(mkdir(within(folder, "nothing", target), 0777), target);
     for (int i = 1; i < count; i++) {
-        if (snprintf(target, sizeof target, "%s/%d", folder, i - 1) >= (int)sizeof target) make_no_sense();
-        show(places[i], target);
+        char name[sizeof "-2147483648"];
+        snprintf(name, sizeof name, "%d", i - 1);
+        show(places[i], within(folder, name, target));
     }
     free(places);
 }

@@ -54,6 +54,8 @@ CLONE_NEWNS, CLONE_NEWUSER, MS_NOSUID, MS_NODEV, MS_BIND, MS_REC, MS_PRIVATE = (
     1 << 18,
 )
 """Flags of unshare(2) and setns(2), and of mount(2)."""
+MNT_DETACH = 2
+"""Flag of umount2(2)."""
 MOUNT_SETATTR, AT_FDCWD, AT_RECURSIVE, NOATIME, ALL_OF_ATIME = 442, -100, 0x8000, 0x10, 0x70
 """The system call mount_setattr(2), the same on every architecture, and what `stop_access_times` tells it."""
 SECUREBITS_NO_ROOT = 0b101111
@@ -121,10 +123,17 @@ def enter(namespace: str) -> None:
 
 
 def stage(folder: str, *places: str) -> None:
-    """Mount places as 0, 1, … in a folder, where another user can reach them even if folders above them are closed."""
+    """Mount places as 0, 1, … in a folder, where another user can reach them even if folders above them are closed.
+
+    Beside them are an empty file and an empty folder, `empty` and `nothing`. What is mounted in /sys is left out: of no
+    use to bubblewrap, which reads the list of all mounts for each place that it shows.
+    """
     own_mounts()
+    libc.umount2(b"/sys", MNT_DETACH)  # it may be no mount, or not ours in a namespace
     opened = [os.open(place, os.O_PATH) for place in places]  # only now: files opened before belong to the old mounts
     mount("tmpfs", folder, MS_NOSUID | MS_NODEV, "tmpfs")
+    os.close(os.open(f"{folder}/empty", os.O_CREAT, 0o444))
+    os.mkdir(f"{folder}/nothing")
     for number, place in enumerate(opened):
         show(place, f"{folder}/{number}")
 
@@ -350,7 +359,7 @@ def obey(words: list[str]) -> list[str]:
             ORDERS[name](*words[2:end])
         except OSError as error:
             give_up(name, *([error.filename] if error.filename else []), error.strerror or str(error))
-        except (LookupError, TypeError, ValueError):
+        except (LookupError, OverflowError, TypeError, ValueError):
             give_up(name, "makes no sense")
         words = words[end:]
     return words[1:]
