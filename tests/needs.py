@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from arena.core import compilation
-from arena.sandbox import Grade, cgroups, probe
+from arena.sandbox import Grade, cgroups, launching, probe
 from arena.submission.manifest import load
 from arena.submission.templates import templates
 from arena.submission.tools import missing_tools
@@ -81,6 +81,11 @@ def _core() -> str:
     return "" if found.on else found.why
 
 
+def _launcher() -> str:
+    found = launching.find_launcher()
+    return "" if found.on else found.why
+
+
 def _full_run() -> str:
     return "" if os.environ.get("ARENA_NO_SKIP") else "only a run with ARENA_NO_SKIP is sure to be on such a machine"
 
@@ -106,6 +111,7 @@ NEEDS: dict[str, Callable[..., str]] = {
     "bash": partial(_program, "bash"),
     "cc": partial(_program, "cc"),
     "core": _core,
+    "launcher": _launcher,
     "chromium": partial(_program, "chromium"),
     "node": partial(_program, "node"),
     "openssl": partial(_program, "openssl"),
