@@ -51,10 +51,11 @@ def attacked(*before: str, grade: str = "auto", **env: str) -> dict[str, Any]:
 
 @pytest.mark.long
 @pytest.mark.timeout(300)
+@pytest.mark.parametrize("compiled", ["1", "0"])
 @pytest.mark.parametrize("grade", grades("ABC"))
-def test_nothing_gets_out(grade: str) -> None:
-    """Every attack ran, and none achieved what the grade promises to hold."""
-    found = attacked(grade=grade)
+def test_nothing_gets_out(grade: str, compiled: str) -> None:
+    """Every attack ran, and none achieved what the grade promises to hold, whichever launcher began it."""
+    found = attacked(grade=grade, **{SWITCH: compiled})
     assert found["grade"] == grade
     held = [name for name, attack in ATTACKS.items() if Grade(grade).at_least(Grade(attack.held_from))]
     assert [found[name]["achieved"] for name in held] == [None] * len(held)
