@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from functools import partial
 from math import ceil
-from typing import Any, TypeAlias
+from typing import Any
 
 from arena import games
 from arena.bench import one_process, raw, real_ladders, scale, starts
-from arena.bench.cases import REFERENCE, BenchSetting, Case
-from arena.bench.figures import Figures, Part, Sample, machine_figures, ratios, spreads
+from arena.bench.cases import REFERENCE, BenchSetting, Case, Say
+from arena.bench.fields import field_parts, field_ratios
+from arena.bench.figures import Figures, LeftOut, Part, Sample, machine_figures, ratios, spreads
 from arena.bench.many_hosts import intake
 from arena.sandbox.run_folder import run_folder
-
-Say: TypeAlias = Callable[[str], None]
-"""Callback that shows people what is going on, in one line."""
 
 BENCH_KINDS = (
     "ladder",
@@ -30,6 +28,7 @@ BENCH_KINDS = (
     "lone_match",
     "scale",
     "intake",
+    "fields",
 )
 """Kinds of parts, as `--only` takes them."""
 _SECONDS = 2.0
@@ -51,8 +50,10 @@ _NOTES = (
     "unbatched: one match at a time in each bot process, so one decision a frame",
     "cost of a decision: CPU of all sides, less 0.3 ms for each match, against two-player Buttons",
     "ladders of more than two players have one worker and one repeat: compare their CPU, not their rates",
-    "scale and intake are measured only where --only names them; their results are made up, their store is real",
+    "scale, intake and fields are measured only where --only names them",
+    "scale and intake: their results are made up, their store is real",
     "intake: the coordinator of a cluster on one core, fed by 64 simulated hosts of 8 cores over Dask",
+    "fields: 5,000 matches for each of --seconds; bots_mib has the sandboxes around the bots, all_mib every process",
     "mib: proportional set size (PSS) of a process of the kind, the mean; the coordinator is the benchmark itself",
 )
 """What one must know to read the figures; it is printed with them."""
@@ -91,6 +92,7 @@ def parts(setting: BenchSetting) -> Iterator[Part]:
         sizes = [ceil(size * min(1.0, setting.seconds / _SECONDS)) for size in matches]
         yield Part("scale", str(bots), partial(scale.growth, setting.scratch, bots, sizes), True, True)
     yield Part("intake", str(_HOSTS), partial(intake, setting, _HOSTS), on_demand=True)
+    yield from field_parts(setting)
 
 
 def chosen_parts(only: Sequence[str], setting: BenchSetting) -> list[Part]:
@@ -114,11 +116,11 @@ def _fits(part: Part, wanted: str) -> bool:
 def run_bench(only: Sequence[str], *, jobs: int, seconds: float, repeats: int, say: Say) -> dict[str, Any]:
     """Measure, and return plain data, the ratios first. Raises ValueError for an unknown part in `only`."""
     with run_folder() as scratch:
-        setting = BenchSetting(jobs, seconds, scratch)
+        setting = BenchSetting(jobs, seconds, scratch, say)
         where = machine_figures()
         figures = measure(chosen_parts(only, setting), repeats, say)
     return {
-        "ratios": ratios(figures),
+        "ratios": ratios(figures) | field_ratios(figures.get("fields", {})),
         "machine": where,
         "method": {"jobs": jobs, "seconds": seconds, "repeats": repeats, "notes": _NOTES},
         "figures": _plain(figures),
@@ -127,17 +129,20 @@ def run_bench(only: Sequence[str], *, jobs: int, seconds: float, repeats: int, s
 
 def measure(wanted: Sequence[Part], repeats: int, say: Say) -> Figures:
     """Open all parts, then sample them one after the other, round and round."""
-    samples: dict[Part, list[Sample]] = {part: [] for part in wanted}
+    samples: dict[Part, list[Sample]] = {}
     with ExitStack() as stack:
         samplers = {}
         for part in wanted:
             say(f"starting {part.name}")
-            samplers[part] = stack.enter_context(part.open())
+            try:
+                samplers[part] = stack.enter_context(part.open())
+            except LeftOut as why:
+                say(f"leaving out {part.name}: {why}")
         for repeat in range(repeats):
             say(f"repeat {repeat + 1} of {repeats}")
             for part, sample in samplers.items():
                 if not (part.once and repeat):
-                    samples[part].append(sample())
+                    samples.setdefault(part, []).append(sample())
         say("ending what was started")
     figures: Figures = {}
     for part, samples_of_part in samples.items():

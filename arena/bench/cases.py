@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from random import Random
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from arena import games
 from arena.games.dice import Dice, RandomDice
@@ -16,12 +17,21 @@ _PLAYOUTS = 50
 """Number of random matches whose mean length is taken for the length of a game's matches; some dozens would do."""
 
 
+Say: TypeAlias = Callable[[str], None]
+"""Callback that shows people what is going on, in one line."""
+
+
+def _nothing(_line: str) -> None:
+    """Show nobody anything."""
+
+
 class BenchSetting(NamedTuple):
-    """How ladders are measured: with how many workers, for about how many seconds, and in which folder."""
+    """How ladders are measured: with how many workers, for about how many seconds, in which folder, and who hears."""
 
     jobs: int
     seconds: float
     scratch: Path
+    say: Say = _nothing
 
     def shorter(self, share: float) -> BenchSetting:
         """Return the setting with only this share of the seconds in each repeat."""

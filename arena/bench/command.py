@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from arena.bench.bench_run import run_bench as measured
+from arena.bench.fields import field_table
 from arena.core.compilation import prepare_core
 from arena.reports.bench_report import Bench
 from arena.sandbox.launching import prepare_launcher
@@ -62,5 +63,8 @@ def _draw(bench_report: dict[str, Any]) -> None:
             for measure, spread in measures.items():
                 rows.add_row(kind, case, measure, *(f"{value:,.4g}" for value in spread.values()))
     draw(rows)
+    if fields := bench_report["figures"].get("fields"):
+        for line in field_table(fields, bench_report["ratios"]):
+            click.echo(line)
     for note in bench_report["method"]["notes"]:
         click.echo(note)

@@ -28,11 +28,15 @@ docs/performance.md says how that was measured. More players cost more, which is
 """
 
 
+class LeftOut(Exception):
+    """Error for a part that this machine cannot measure; the message says why."""
+
+
 class Part(NamedTuple):
     """One thing that the benchmark measures.
 
     `kind` says what is measured. `case` tells the parts of a kind apart: mostly a game and its number of players, as in
-    "buttons/2". `open` prepares the part and gives the function that measures it.
+    "buttons/2". `open` prepares the part and gives the function that measures it, or raises LeftOut.
     """
 
     kind: str
@@ -67,7 +71,7 @@ def spreads(samples: Sequence[Sample]) -> dict[str, Spread]:
     """Return median, least and greatest value of each measure over the samples, to four significant digits."""
     values = {name: [sample[name] for sample in samples] for name in samples[0]}
     return {
-        name: Spread(*(_rounded(measure(column)) for measure in (median, min, max))) for name, column in values.items()
+        name: Spread(*(rounded(measure(column)) for measure in (median, min, max))) for name, column in values.items()
     }
 
 
@@ -81,10 +85,10 @@ def ratios(figures: Figures) -> Ratios:
         for case, ladder in figures.get("ladder", {}).items():
             if part := figures.get(simpler, {}).get(case):
                 share = ladder["decisions_per_s"].median / part["decisions_per_s"].median
-                by_name.setdefault(f"ladder/{simpler}", {})[case] = _rounded(share)
+                by_name.setdefault(f"ladder/{simpler}", {})[case] = rounded(share)
     costs = {case: _cost(ladder) for case, ladder in figures.get("ladder", {}).items()}
     if reference := costs.get(str(REFERENCE)):
-        by_name[f"cost of a decision/{REFERENCE}"] = {case: _rounded(cost / reference) for case, cost in costs.items()}
+        by_name[f"cost of a decision/{REFERENCE}"] = {case: rounded(cost / reference) for case, cost in costs.items()}
     return by_name
 
 
@@ -103,7 +107,7 @@ def machine_figures() -> dict[str, Any]:
         "system": platform.platform(),
         "python": platform.python_version(),
         "sqlite": sqlite3.sqlite_version,
-        "load_before": _rounded(os.getloadavg()[0]),
+        "load_before": rounded(os.getloadavg()[0]),
         "core": "on" if find_core().on else f"off ({find_core().why})",
         **{name: version(name) for name in packages},
     }
@@ -115,5 +119,6 @@ def _processor() -> str:
         return next(names, platform.machine())
 
 
-def _rounded(value: float) -> float:
+def rounded(value: float) -> float:
+    """Return the value to four significant digits."""
     return float(f"{value:.4g}")

@@ -7,7 +7,7 @@ import math
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -53,8 +53,7 @@ class Stand:
     """
 
     def __init__(self, case: Case, programs: Sequence[Program], workers: Workers, scratch: Path) -> None:
-        self._game = games.game(case.game)
-        self._players = case.players
+        self._case = case
         self._programs = programs
         self._workers = workers
         self._scratch = scratch
@@ -69,10 +68,10 @@ class Stand:
         rounds = math.ceil(matches / self._per_round)
         home = self._scratch / f"home{self._ladders}"
         with store.open(home, checkpoints=True) as db:
-            ladder = self._prepare(db, home)
+            ladder = enter_ladder(db, home, self._case, self._programs, f"bench {self._ladders}")
             field = [program.name for program in self._programs]
             begun = time.perf_counter()
-            report = self._once_at(0.5 / self._players, look)
+            report = self._once_at(0.5 / self._case.players, look)
             run = run_ladder(db, home, ladder, LadderRequest(field, rounds), workers=self._workers, report=report)
             seconds = time.perf_counter() - begun
             _check(run, store.ratings.leaderboard(db, ladder))
@@ -97,18 +96,18 @@ class Stand:
         if first.matches < DEALT_MATCHES * jobs:
             self.play(DEALT_MATCHES * jobs)
 
-    def _prepare(self, db: Database, home: Path) -> store.Ladder:
-        for program in self._programs:
-            kept = submission.store(program, roster.folder(home))
-            store.bots.add(
-                db, store.bots.NewBot(kept.name, kept.digest, games=kept.games, run=kept.run, origin="submitted")
-            )
-        game = self._game
-        limits, options = Limits().plain(), game.options({})
-        key = store.records.LadderKey(game.name, self._players, options, limits, game.rules_version)
-        return store.ladders.find_or_make(
-            db, key, draw_probability=game.draw_probability, seed=f"bench {self._ladders}"
+
+def enter_ladder(db: Database, home: Path, case: Case, programs: Iterable[Program], seed: str) -> store.Ladder:
+    """Enter programs in a home, of which nobody checks any, and return a new ladder for them."""
+    for program in programs:
+        kept = submission.store(program, roster.folder(home))
+        store.bots.add(
+            db, store.bots.NewBot(kept.name, kept.digest, games=kept.games, run=kept.run, origin="submitted")
         )
+    game = games.game(case.game)
+    limits, options = Limits().plain(), game.options({})
+    key = store.records.LadderKey(game.name, case.players, options, limits, game.rules_version)
+    return store.ladders.find_or_make(db, key, draw_probability=game.draw_probability, seed=seed)
 
 
 @contextmanager

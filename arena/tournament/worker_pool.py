@@ -42,6 +42,8 @@ class Workers:
         self.paces = Paces()
         self.starts = 0
         """How many bot processes the workers have started."""
+        self.frames = 0
+        """How many frames of decisions they have sent to bots."""
         self._hosts = hosts
         self._all_play = all_play
         self._workforce = Workforce(clock)
@@ -228,6 +230,7 @@ class Workers:
         self._suspects.note_results(delivery.results)
         self.learn(delivery.trouble)
         self.starts += delivery.starts
+        self.frames += delivery.frames
         if any(result.is_void_by(reason) for result in delivery.results for reason in _TOO_BUSY):
             worker.host.width.narrow()
         self._logs += delivery.logs

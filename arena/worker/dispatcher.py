@@ -40,6 +40,12 @@ class Dispatcher:
         self._asked: dict[BotStream, float] = {}
         """Who was asked, and until when that counts; the first of them was asked first."""
         self._timer: asyncio.TimerHandle | None = None
+        self._frames = 0
+
+    def take_frames(self) -> int:
+        """Return how many frames of decisions were sent since the last call."""
+        frames, self._frames = self._frames, 0
+        return frames
 
     def send(self) -> None:
         """Send what is due as far as few bots are asked; what may become fuller is due once nobody owes, or soon."""
@@ -80,6 +86,7 @@ class Dispatcher:
             stream.flush()
             self._sent_at = now
             if stream.owes:
+                self._frames += 1
                 self._asked[stream] = now + TURN
 
     def _hurry(self) -> None:

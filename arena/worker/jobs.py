@@ -142,6 +142,8 @@ class Delivery(NamedTuple):
     """What bots printed in matches whose results are in this or an earlier delivery."""
     starts: int = 0
     """Processes of bots that were started since the last delivery."""
+    frames: int = 0
+    """Frames of decisions that bots were sent since the last delivery."""
     room: int | None = None
     """How many bot processes it can keep at once; None if it plays none."""
     returned: Any = None

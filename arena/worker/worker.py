@@ -195,8 +195,18 @@ class Worker:
         results, taken_back = self._take_results(), self._take_taken_back()
         if not (results or taken_back or rests) and spared is None and returned is None:
             return None
-        starts, room = self._pool.take_starts(), self._pool.room()
-        return Delivery(results, self.trouble, taken_back, spared, rests, self._take_logs(), starts, room, returned)
+        return Delivery(
+            results,
+            self.trouble,
+            taken_back,
+            spared,
+            rests,
+            self._take_logs(),
+            starts=self._pool.take_starts(),
+            frames=self._dispatcher.take_frames(),
+            room=self._pool.room(),
+            returned=returned,
+        )
 
     async def _rest(self) -> None:
         """End every bot with all that it started, so that no process is left that has seen a die."""

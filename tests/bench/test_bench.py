@@ -24,7 +24,15 @@ from tests.cli.commands import ARENA, PATIENCE, arena, environment, typed
 QUICK = ("--seconds", "10ms", "--repeats", "1", "-j", "1", "--json")
 CASE = "buttons/2"
 PARTS = [f"{kind}/{CASE}" for kind in ("ladder", "unbatched", "raw_grpc", "raw_single", "lone_match", "rules", "store")]
-OTHERS = ["rules/birth/3", "rules/burning-desire/5", "ratings/5", "startup", "scale/2", "intake/64"]
+OTHERS = [
+    "rules/birth/3",
+    "rules/burning-desire/5",
+    "ratings/5",
+    "startup",
+    "scale/2",
+    "intake/64",
+    "fields/python/10/4",
+]
 
 
 def chosen(parts: list[str]) -> list[str]:
@@ -80,7 +88,7 @@ def test_parts_are_sampled_in_turn() -> None:
 
 def test_what_takes_minutes_is_measured_only_where_it_is_named(setting: BenchSetting) -> None:
     """The whole of it is to take less than two."""
-    assert not any(part.kind in ("scale", "intake") for part in bench_run.chosen_parts([], setting))
+    assert not any(part.kind in ("scale", "intake", "fields") for part in bench_run.chosen_parts([], setting))
     assert {part.kind for part in bench_run.chosen_parts(["scale"], setting)} == {"scale"}
 
 

@@ -132,3 +132,14 @@ def test_while_bots_start_frames_go_out_one_by_one() -> None:
     dispatch.are_starting = False
     dispatch.answer(dispatch.wires[0])
     assert dispatch.sent() == [5, 9, 5]
+
+
+def test_frames_of_decisions_are_counted() -> None:
+    """Each since they were counted last, however many decisions it has; none without a decision."""
+    dispatch = Dispatch(2)
+    asked, bot = dispatch.wires
+    dispatch.ask(asked, 9)
+    dispatch.ask(bot, 5)
+    assert (dispatch.dispatcher.take_frames(), dispatch.dispatcher.take_frames()) == (2, 0)
+    dispatch.answer(bot)
+    assert dispatch.dispatcher.take_frames() == 0
