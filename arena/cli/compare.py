@@ -8,7 +8,7 @@ import click
 
 from arena.reports.compare_report import comparison
 from arena.terminal.failures import INTERRUPTED, stop_on_signals
-from arena.terminal.host_choice import hosts, summary
+from arena.terminal.host_choice import check_lent, hosts, summary
 from arena.terminal.machine import Machine
 from arena.terminal.options import (
     Number,
@@ -20,6 +20,7 @@ from arena.terminal.options import (
     home_option,
     jobs_option,
     json_option,
+    memory_option,
     players_option,
     sandbox_options,
     seed_bytes,
@@ -64,6 +65,7 @@ _DIFFERENCES = (0.01, 0.005, 0.002, 0.001)
 )
 @seed_option
 @jobs_option
+@memory_option
 @sandbox_options
 @cluster_options
 @setting_options
@@ -81,6 +83,7 @@ def compare(
     beta: float,
     seed: str,
     jobs: int,
+    memory: int | None,
     machine: Machine,
     home: Path,
     as_json: bool,
@@ -99,11 +102,12 @@ def compare(
     seats = check_players(setting.game, players)
     if difference is None and beta != CERTAIN.beta:
         raise click.UsageError("--beta is of bots that differ by --difference: say by how much")
+    check_lent(memory, machine, jobs, seats)
     most = budget or matches
     names = [*bots, *(field.split(",") if field is not None else ())]
     if "attach:" in names:
         raise click.UsageError("attach: is one process, and comparing takes several: name a program")
-    machines = hosts(machine, jobs)
+    machines = hosts(machine, jobs, memory=memory)
     with (
         workshop_for(machine) as workshop,
         Workers(machines) as workers,

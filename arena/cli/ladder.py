@@ -18,7 +18,7 @@ from arena.reports import leaderboard_report
 from arena.reports.words import span, title
 from arena.terminal import home_choice
 from arena.terminal.failures import INTERRUPTED, stop_on_signals
-from arena.terminal.host_choice import by_host, hosts, summary
+from arena.terminal.host_choice import by_host, check_lent, hosts, summary
 from arena.terminal.machine import Machine
 from arena.terminal.options import (
     Hour,
@@ -31,6 +31,7 @@ from arena.terminal.options import (
     home_option,
     jobs_option,
     json_option,
+    memory_option,
     players_option,
     sandbox_options,
     setting_options,
@@ -89,6 +90,7 @@ _NAMED = 5
     metavar="N",
     help="Matches a bot's process holds at most.  [default: 768; 256 without the compiled core]",
 )
+@memory_option
 @click.option("--retry", is_flag=True, help="Play matches that the arena failed to play three times.")
 @click.option("--forgive", multiple=True, metavar="BOT", help="Let a bot crash once more without losing a match.")
 @setting_options
@@ -107,6 +109,7 @@ def ladder(
     seed: str | None,
     jobs: int,
     in_flight: int | None,
+    memory: int | None,
     retry: bool,
     forgive: tuple[str, ...],
     machine: Machine,
@@ -132,6 +135,7 @@ def ladder(
         raise click.BadParameter(
             f"a group is {seats} matches, one for each rotation of the seats", param_hint="--matches"
         )
+    check_lent(memory, machine, jobs, seats)
     key = store.records.LadderKey(game.name, seats, setting.options, setting.limits.plain(), game.rules_version)
     named = None if bots is None else bots.split(",")
     field = roster.check_field(home, game, seats, named)
@@ -150,7 +154,7 @@ def ladder(
         store.watching.announce(home, _announced(db, mine, budget))
         for line in _beforehand(db, mine, field, matches):
             say(line)
-        machines = hosts(machine, jobs, in_flight=in_flight, logs=True)
+        machines = hosts(machine, jobs, in_flight=in_flight, memory=memory, logs=True)
         with (
             Workers(machines) as workers,
             stop_on_signals(workers.stop) as stopped,

@@ -290,15 +290,19 @@ class ClusterHosts:
         wanted: Grade | None = None,
         least: Grade | None = None,
         in_flight: int | None = None,
+        memory: int | None = None,
         logs: bool = False,
         say: Callable[[str], None] = lambda _line: None,
     ) -> None:
-        """Prepare a run. `sandbox` has what bots may ask for; `say` is given lines about hosts that come and go."""
+        """Prepare a run. `sandbox` has what bots may ask for; `say` is given lines about hosts that come and go.
+
+        On each host all bots together may take so many bytes of `memory`; None: half of what is free there.
+        """
         self.sandbox = sandbox
         self._least = least
         self._say = say
         self._engine = engine
-        self._terms = Terms(secrets.token_hex(8), wanted, sandbox.allowed, in_flight, logs)
+        self._terms = Terms(secrets.token_hex(8), wanted, sandbox.allowed, in_flight, logs, memory)
         self._sessions: dict[str, Session] = {}
         self._joining: dict[str, asyncio.Task[None]] = {}
         self._refused: set[str] = set()

@@ -34,6 +34,7 @@ from arena.core.compilation import prepare_core
 from arena.sandbox import NoSandbox, Sandbox, probe
 from arena.sandbox.launching import prepare_launcher
 from arena.sandbox.process import die_with_parent
+from arena.worker.capacity import NoRoom, check_memory
 from arena.worker.hosts import WorkerEnded
 from arena.worker.jobs import Delivery, Entrant, StartCommand, Task
 from arena.worker.local_host import LocalHost, WorkerProcess
@@ -72,7 +73,11 @@ def _play(link: Connection[bytes, bytes], number: int, join: Join) -> None:
     sandbox = _sandbox(join.terms)
     for prepare in (prepare_core, prepare_launcher):
         prepare(lambda _line: None)
-    with LocalHost(join.jobs, in_flight=join.terms.in_flight, sandbox=sandbox, logs=join.terms.logs) as host:
+    terms = join.terms
+    if terms.memory is not None:
+        check_memory(terms.memory, join.jobs)
+    own = LocalHost(join.jobs, in_flight=terms.in_flight, memory=terms.memory, sandbox=sandbox, logs=terms.logs)
+    with own as host:
         _answer(link, number, _card(sandbox))
         _Serving(link, host).serve()
 
@@ -81,7 +86,7 @@ def _in_words(error: Exception) -> str:
     """Return an error as one line for people."""
     lines = str(error).splitlines()
     said = lines[0] if lines else ""
-    return said if isinstance(error, (NoSandbox, programs.Unfit)) else f"{type(error).__name__}: {said}"
+    return said if isinstance(error, (NoSandbox, NoRoom, programs.Unfit)) else f"{type(error).__name__}: {said}"
 
 
 def _sandbox(terms: Terms) -> Sandbox:

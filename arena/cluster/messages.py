@@ -50,6 +50,8 @@ class Terms(NamedTuple):
     in_flight: int | None
     logs: bool
     """Whether what bots print is gathered."""
+    memory: int | None = None
+    """Bytes for all bots of a host together; None: half of what is free there."""
 
 
 class Card(NamedTuple):

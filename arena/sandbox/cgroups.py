@@ -33,7 +33,7 @@ _numbers = count()
 
 def available() -> tuple[dict[str, str], str]:
     """Return the groups in which the arena may make groups, by controller, and the reason if there are too few."""
-    groups = _own_groups()
+    groups = own_groups()
     usable = {name: groups[name] for name in _WANTED if name in groups and _may_make_in(groups[name])}
     if {"memory", "pids"} <= usable.keys():
         return usable, ""
@@ -51,7 +51,7 @@ def hold_processors(groups: Mapping[str, str]) -> bool:
     return "cpu" in Path(groups[UNIFIED], "cgroup.subtree_control").read_text().split()
 
 
-def _own_groups() -> dict[str, str]:
+def own_groups() -> dict[str, str]:
     """Return the folders of the arena's own groups, by controller."""
     mounted = {}
     for line in Path("/proc/self/mountinfo").read_text().splitlines():

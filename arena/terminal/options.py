@@ -114,6 +114,20 @@ class Seconds(click.ParamType[float]):
         return seconds
 
 
+class Size(click.ParamType[int]):
+    """Type of an option that is an amount of memory: "512M" or "4G"; its value is in bytes."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        if isinstance(value, int):
+            return value
+        parts = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?|\.[0-9]+)([MG])", str(value).strip().upper())
+        if parts is None:
+            self.fail(f"{suggest.short(value)} is no amount of memory: write 512M or 4G", param, ctx)
+        return int(float(parts[1]) * {"M": 1 << 20, "G": 1 << 30}[parts[2]])
+
+
 class Hour(click.ParamType[float]):
     """Type of an option that is a time of the day, today or else tomorrow; its value is in seconds since 1970."""
 
@@ -228,6 +242,14 @@ jobs_option = click.option(
     default=lambda: len(os.sched_getaffinity(0)),
     show_default="one per core",
     help="Worker processes.",
+)
+
+
+memory_option = click.option(
+    "--memory",
+    type=Size(),
+    metavar="SIZE",
+    help="For all bots of a machine together: 512M, 4G.  [default: half of what is available]",
 )
 
 

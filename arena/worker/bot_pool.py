@@ -13,7 +13,7 @@ from typing import Any
 from arena.referee.match import Void, VoidReason
 from arena.sandbox.process import end_orphans
 from arena.worker.bot_process import Bot, BotHost
-from arena.worker.capacity import most_bots
+from arena.worker.capacity import Share, most_bots
 from arena.worker.jobs import Entrant, Key
 
 LEAST_FREE = 2**20
@@ -28,10 +28,10 @@ STARTING = 4
 class BotPool:
     """Bot processes by key. Each tells `host` what becomes of it."""
 
-    def __init__(self, root: Path, host: BotHost, loop: asyncio.AbstractEventLoop, memory: int) -> None:
-        """Keep as many processes as fit into so many bytes of `memory`."""
+    def __init__(self, root: Path, host: BotHost, loop: asyncio.AbstractEventLoop, share: Share) -> None:
+        """Keep as many processes as fit into a share of the machine."""
         self._root = root
-        self._memory = memory
+        self._share = share
         self._sizes: dict[Bot, int] = {}
         """Bytes that each process used when it was looked at last; who was looked at longest ago is first."""
         self._host = host
@@ -41,6 +41,8 @@ class BotPool:
         self._started = 0
         self._starting = 0
         self._background: set[asyncio.Task[None]] = set()
+        self._leaving: list[asyncio.Task[None]] = []
+        """The ends of processes that make room for others."""
 
     def __contains__(self, key: Key) -> bool:
         return key in self._bots
@@ -70,6 +72,8 @@ class BotPool:
             self.run_in_background(self._start(bot, start_limit))
 
     async def _start(self, bot: Bot, limit: float) -> None:
+        if self._leaving:  # they still use the memory
+            await asyncio.wait(self._leaving)
         async with self._starts:
             if bot.over:
                 return
@@ -104,8 +108,8 @@ class BotPool:
         idle = [bot for key, bot in self._bots.items() if bot.idle and not keep(key)]
         if or_none and len(idle) < surplus:
             return False
-        for bot in sorted(idle, key=lambda bot: bot.used)[:surplus]:
-            self.let_go(bot)
+        self._leaving = [end for end in self._leaving if not end.done()]
+        self._leaving += [self.let_go(bot) for bot in sorted(idle, key=lambda bot: bot.used)[:surplus]]
         return True
 
     def room(self) -> int:
@@ -113,7 +117,7 @@ class BotPool:
         if (bot := next(iter(self._sizes), None)) is not None:
             del self._sizes[bot]
             self._sizes[bot] = bot.memory()  # behind all others
-        return most_bots(self._memory, list(filter(None, self._sizes.values())))
+        return most_bots(self._share, list(filter(None, self._sizes.values())))
 
     def are_starting(self) -> bool:
         """Whether any process is being started just now."""
@@ -123,12 +127,12 @@ class BotPool:
         """Whether every process has joined or failed to; external bots are not waited for."""
         return all(bot.started.is_set() for bot in self._bots.values())
 
-    def let_go(self, bot: Bot) -> None:
-        """End a bot that is not needed: say Goodbye, then end its process."""
+    def let_go(self, bot: Bot) -> asyncio.Task[None]:
+        """End a bot that is not needed: say Goodbye, then end its process. Returns the task that does it."""
         del self._bots[bot.key]
         self._sizes.pop(bot, None)
         bot.over = True
-        self.run_in_background(bot.leave())
+        return self.run_in_background(bot.leave())
 
     def remove(self, bot: Bot) -> None:
         """Remove a bot that is at its end, without a Goodbye, and clear up after it."""
@@ -148,11 +152,12 @@ class BotPool:
             await asyncio.wait(self._background)
         end_orphans()
 
-    def run_in_background(self, job: Coroutine[Any, Any, None]) -> None:
+    def run_in_background(self, job: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         """Run a coroutine in the background; what it raises is a bug of the arena's."""
         running = self._loop.create_task(job)
         self._background.add(running)
         running.add_done_callback(self._job_ended)
+        return running
 
     def _job_ended(self, job: asyncio.Task[None]) -> None:
         self._background.discard(job)

@@ -15,7 +15,7 @@ from arena.sandbox import UNCONFINED, Sandbox
 from arena.sandbox.process import adopt_orphans, end_orphans, ended_in_words
 from arena.sandbox.run_folder import run_folder
 from arena.worker.bot_output import Sink
-from arena.worker.capacity import free_memory
+from arena.worker.capacity import Share, share_for_each
 from arena.worker.hosts import RunningWorker, WorkerEnded
 from arena.worker.jobs import Delivery, Link, StartCommand
 from arena.worker.worker import Worker
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 class WorkerProcess:
     """A worker in a process of its own, and the arena's end of the link to it."""
 
-    def __init__(self, scratch: str, in_flight: int | None, sandbox: Sandbox, memory: int, *, logs: bool) -> None:
+    def __init__(self, scratch: str, in_flight: int | None, sandbox: Sandbox, share: Share, *, logs: bool) -> None:
         self.process: BaseProcess
         self.link: Connection[StartCommand | None, Delivery | str | OSError]
-        self.process, self.link = start_process(run_worker, scratch, in_flight, sandbox, memory, logs)
+        self.process, self.link = start_process(run_worker, scratch, in_flight, sandbox, share, logs)
 
     def send(self, order: StartCommand | None) -> None:
         """Send an order; one that has ended does not hear it."""
@@ -74,14 +74,21 @@ class LocalHost:
     name = "this machine"
 
     def __init__(
-        self, jobs: int, *, in_flight: int | None = None, sandbox: Sandbox = UNCONFINED, logs: bool = False
+        self,
+        jobs: int,
+        *,
+        in_flight: int | None = None,
+        memory: int | None = None,
+        sandbox: Sandbox = UNCONFINED,
+        logs: bool = False,
     ) -> None:
         """Allow up to `jobs` workers, whose bots hold up to `in_flight` matches each; None: as many as are fastest.
 
-        With `logs` they gather what bots print. Their bots share half of the memory that is free now.
+        With `logs` they gather what bots print. Their bots share so many bytes of `memory`; None: half of what is free
+        now.
         """
         self.jobs = jobs
-        self._memory = free_memory() // 2
+        self._share = share_for_each(jobs, memory)
         self.sandbox = sandbox
         self._in_flight = in_flight
         self._keeps_logs = logs
@@ -104,8 +111,7 @@ class LocalHost:
 
     def start(self) -> WorkerProcess:
         """Start a process with a worker."""
-        memory = self._memory // self.jobs
-        return WorkerProcess(str(self._scratch), self._in_flight, self.sandbox, memory, logs=self._keeps_logs)
+        return WorkerProcess(str(self._scratch), self._in_flight, self.sandbox, self._share, logs=self._keeps_logs)
 
     def wait(self, workers: Sequence[RunningWorker], seconds: float) -> Collection[RunningWorker]:
         """Wait until a link has something to receive, or its process has ended."""
@@ -113,12 +119,12 @@ class LocalHost:
         return [of_link[link] for link in wait(list(of_link), seconds) if link in of_link]
 
 
-def run_worker(link: Link, scratch: str, in_flight: int | None, sandbox: Sandbox, memory: int, logs: bool) -> None:
+def run_worker(link: Link, scratch: str, in_flight: int | None, sandbox: Sandbox, share: Share, logs: bool) -> None:
     """Run a worker in its own process until the arena sends None, closes the link or ends."""
     collect_rarely()
     try:
         kept: Sink | None = [] if logs else None
-        worker = Worker(Path(scratch), in_flight=in_flight, memory=memory, sandbox=sandbox, logs=kept)
+        worker = Worker(Path(scratch), in_flight=in_flight, share=share, sandbox=sandbox, logs=kept)
     except OSError as error:
         return link.send(error)
     try:

@@ -25,7 +25,7 @@ from arena.worker import control
 from arena.worker.bot_output import Logged, Piece, Sink
 from arena.worker.bot_pool import BotPool
 from arena.worker.bot_process import Bot
-from arena.worker.capacity import free_memory
+from arena.worker.capacity import Share, share_for_each
 from arena.worker.dispatcher import Dispatcher
 from arena.worker.faults import FaultPolicy, Ruling
 from arena.worker.heartbeat import Heartbeat
@@ -50,7 +50,7 @@ class Worker:
         root: Path,
         *,
         in_flight: int | None = None,
-        memory: int | None = None,
+        share: Share | None = None,
         waiting: Callable[[str, str, str], None] | None = None,
         sandbox: Sandbox = UNCONFINED,
         logs: Sink | None = None,
@@ -58,7 +58,7 @@ class Worker:
     ) -> None:
         """Prepare a worker whose bots hold up to `in_flight` matches each; None: as many as are fastest here.
 
-        All bots together may use so many bytes of `memory` before idle ones have to go; None: half of what is free.
+        All bots together may use a `share` of the machine before idle ones have to go; None: that of a lone worker.
 
         What bots print is gathered in `logs`, if there is such a list.
 
@@ -80,7 +80,7 @@ class Worker:
         self.copies = root / "programs"
         self.clock = Heartbeat(self._loop, sandbox.grade.value)
         self.clock.start()
-        self._pool = BotPool(self._root, self, self._loop, free_memory() // 2 if memory is None else memory)
+        self._pool = BotPool(self._root, self, self._loop, share or share_for_each(1))
         self._dispatcher = Dispatcher(self._loop, self._pool.are_starting)
         self._matches = MatchesInPlay(self._dispatcher, lambda: self.clock.conditions, self._match_ended)
         self._policy = FaultPolicy()

@@ -156,6 +156,13 @@ async def test_a_host_without_the_sandbox_that_is_asked_for_says_so(monkeypatch:
     await endpoint.leave(SESSION, b"")
 
 
+async def test_a_host_without_the_memory_that_its_bots_may_take_says_so() -> None:
+    """Each looks for itself: machines differ."""
+    said = await ask(Join(JOIN.terms._replace(memory=1 << 60), 1))
+    assert said.startswith("this machine has only ")
+    await endpoint.leave(SESSION, b"")
+
+
 @pytest.mark.usefixtures("card")
 async def test_a_request_of_an_earlier_session_finds_nobody() -> None:
     """It may have been on its way for long, and would start a worker that nobody knows."""
