@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -200,6 +201,9 @@ def test_a_wheel_brings_it_along(tmp_path: Path) -> None:
     subprocess.run(pip, check=True, timeout=500)
     (wheel,) = tmp_path.glob("*.whl")
     assert not wheel.name.endswith("-any.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        (launcher,) = [each for each in archive.infolist() if each.filename.startswith("arena/sandbox/built/launcher-")]
+    assert launcher.external_attr >> 16 & 0o777 == 0o755, "pip makes files executable that are so in the wheel"
     subprocess.run([sys.executable, "-m", "zipfile", "-e", wheel, tmp_path / "there"], check=True)
     code = "from arena.core.compilation import core, find_core; print(core().__file__); print(find_core().on)"
     given = {**os.environ, "PYTHONPATH": str(tmp_path / "there"), "PATH": ""}
