@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import os
-import resource
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from platform import machine
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from arena.sandbox import places, users
 from arena.sandbox.cgroups import ControlGroup
 from arena.sandbox.grades import DEFAULT, MIB, Bounds, Grade, Sandbox
-from arena.sandbox.launching import launcher
+from arena.sandbox.orders import BUILD_FILES, REPORT, Orders, launch, orders_for
 from arena.sandbox.run_folder import open_up
 from arena.sandbox.users import User
 from arena.sandbox.watchdog import ENTRIES
@@ -25,36 +24,15 @@ _INSIDE = 1000
 SANDBOX_NAME = "bot"
 """Name of the user that a bot or build runs as, as the environment and, inside bubblewrap, the system says it."""
 _FILTER = 100
-"""File descriptor from which bubblewrap reads the system call filter; any that is free would do, as for `_REPORT`."""
-_REPORT = 101
-"""File descriptor on which bubblewrap reports the end of a command that began.
-
-The launcher gets that pipe as its stdin.
-"""
+"""File descriptor from which bubblewrap reads the system call filter; any that is free would do, as for `REPORT`."""
 _STAGE = "/mnt"
 """Folder in which bubblewrap is shown places that its user could not reach otherwise; no other process sees them."""
-_HEADROOM = 512 * MIB
-"""Bytes of address space that runtimes reserve but never use, allowed on top of the memory that a bot may use.
-
-It is mostly stacks: 32 threads, the least that a bot may ask for, reserve 256 MiB. With a few times more, a bot could
-take that much real memory before the watchdog looks.
-"""
 _BOT, _DOOR, _TEMPORARY, HOME = "/bot", "/run/arena", "/tmp", "/home"
 """Paths inside bubblewrap: the program, its socket's folder, its temporary files, the home of a build."""
 _EMPTY, _NOTHING = "empty", "nothing"
 """Names of the file and the folder that bots are shown in place of what they must not see."""
 _ALONE = "alone"
 """Folder of the SDK with what Python imports first in every bot."""
-_FILES, _BUILD_FILES = 256, 4096
-"""Limits of open files for each process of a bot, and of a build.
-
-A bot in Python has less than a dozen open. Any limit of some dozens or more would do, and a higher one for builds.
-"""
-_SIGNALS = 512
-"""Signals that may wait for a bot, and timers that it may have: no runtime has more than a few for each thread.
-
-Any number would do that leaves the account, for which they may count too, most of its own.
-"""
 BUILD = Bounds(memory_mib=4096, tasks=1024, disk_mib=4096, cores=os.cpu_count() or 1)
 """Limits for building a bot; pages promise the memory and the disk. The tasks need only be enough for any compiler."""
 
@@ -63,31 +41,6 @@ _UNREADABLE = {"GIT_CONFIG_NOSYSTEM": "1", "MAVEN_SKIP_RC": "1"}
 
 At grade C these exist but are unreadable, and tools would fail.
 """
-_SEQUENCE = (
-    "report",
-    "umask",
-    "join",
-    "expendable",
-    "enter",
-    "stage",
-    "uncover",
-    "temporary",
-    "filter",
-    "become",
-    "end_predecessors",
-    "drop_capabilities",
-    "die_with",
-    "limit",
-    "landlock",
-    "seccomp",
-    "begin",
-)
-"""Names of orders that the launcher gets, in a sequence that works.
-
-Some take away rights that others need, and a change of user resets the signal that `die_with` sets.
-"""
-Orders: TypeAlias = dict[str, list[Any]]
-"""Values of the orders that the launcher gets, by name."""
 
 
 class Confined(NamedTuple):
@@ -135,7 +88,7 @@ def confine(
     env = {**_hints(bounds), "TMPDIR": _TEMPORARY if sandbox.bwrap else str(own_folder), **env}
     env |= {"HOME": env["TMPDIR"], "USER": SANDBOX_NAME, "LOGNAME": SANDBOX_NAME, **alone(env)}
     with _own_user(sandbox) as user:
-        orders = _orders(sandbox, bounds, user)
+        orders = orders_for(sandbox, bounds, user)
         if user is not None:
             for path in (socket_folder, *socket_folder.iterdir(), scratch):
                 user.let_use(path)
@@ -149,13 +102,13 @@ def confine(
                 orders["temporary"] = [own_folder, _in_memory(bounds), ENTRIES]
             group = _group(sandbox, orders, bounds)
             on_disk = scratch if own_folder == scratch else None
-            return Confined(_launch(orders, command), env, str(root), group, False, bounds, on_disk, user)
+            return Confined(launch(orders, command), env, str(root), group, False, bounds, on_disk, user)
         readable = {_BOT: str(root), _DOOR: str(socket_folder), **_names(scratch / "names", _TEMPORARY)}
         machine = _source(sandbox, orders, str(_machine(scratch)))
         quiet = _quiet_proc(machine, _STAGE if sandbox.staged else machine)
         wrapper = [*_bubblewrap(sandbox, orders, readable, {}, bounds, network=False, quiet=quiet), "--"]
         group = _group(sandbox, orders, bounds)
-        argv = _launch(orders, [*wrapper, *_counted(bounds), *command])
+        argv = launch(orders, [*wrapper, *_counted(bounds), *command])
         return Confined(argv, env, "/", group, True, bounds, user=user)
 
 
@@ -208,7 +161,7 @@ def confine_build(
     env["PATH"] = os.pathsep.join(
         [*(f"{place}/bin" for place in places.toolchains()), env.get("PATH", "/usr/bin:/bin")]
     )
-    orders = _orders(sandbox, bounds, user, files=_BUILD_FILES)
+    orders = orders_for(sandbox, bounds, user, files=BUILD_FILES)
     if sandbox.bwrap is None:
         if sandbox.grade is Grade.C:
             writable = [str(root), str(home), str(temporary)]
@@ -222,13 +175,13 @@ def confine_build(
             orders |= _bare(sandbox, readable_paths, writable, user, listed=places.imported_from(), network=True)
             env |= _UNREADABLE | {"MAVEN_OPTS": f"{java} -Dmaven.conf={places.link_maven(build_folder)}"}
         group = _group(sandbox, orders, bounds)
-        return Confined(_launch(orders, command), env, str(root), group, False, bounds)
+        return Confined(launch(orders, command), env, str(root), group, False, bounds)
     readable = {place: place for place in _tools()}
     write = {_BOT: str(root), HOME: str(home), _TEMPORARY: str(temporary)}
     readable |= _names(build_folder.absolute() / "names", HOME)
     wrapper = [*_bubblewrap(sandbox, orders, readable, write, bounds, network=True), "--"]
     group = _group(sandbox, orders, bounds)
-    return Confined(_launch(orders, [*wrapper, *_counted(bounds), *command]), env, "/", group, True, bounds)
+    return Confined(launch(orders, [*wrapper, *_counted(bounds), *command]), env, "/", group, True, bounds)
 
 
 def _tools() -> list[str]:
@@ -273,45 +226,6 @@ def _group(sandbox: Sandbox, orders: Orders, bounds: Bounds) -> ControlGroup | N
     group = ControlGroup(sandbox.groups, bounds)
     orders["join"] = group.procs_files
     return group
-
-
-def _orders(sandbox: Sandbox, bounds: Bounds, user: User | None, *, files: int = _FILES) -> Orders:
-    """Return the orders that the launcher gets at every grade."""
-    wrapped = sandbox.bwrap is not None
-    orders: Orders = {
-        "report": [_REPORT, int(wrapped)],
-        "umask": [0o022],  # builds and bots have different users, and the one must read what the other made
-        "expendable": [],
-        "die_with": [os.getpid()],
-        "limit": _limits(sandbox, bounds, user, files),
-    }
-    if not wrapped:
-        orders["begin"] = [_REPORT]  # bubblewrap reports it otherwise
-    if user is not None:
-        orders |= {"become": [*user.inside], "end_predecessors": []}
-        if user.namespace is not None:
-            orders["enter"] = [user.namespace.path]
-    elif sandbox.grade is Grade.C and os.geteuid() == 0:
-        orders["drop_capabilities"] = []
-    return orders
-
-
-def _limits(sandbox: Sandbox, bounds: Bounds, user: User | None, files: int) -> list[int]:
-    """Return the numbers of limits, each with its value."""
-    limits = {
-        resource.RLIMIT_CORE: 0,
-        resource.RLIMIT_FSIZE: bounds.disk_mib * MIB,
-        resource.RLIMIT_NOFILE: files,
-        resource.RLIMIT_MEMLOCK: 65536,
-        resource.RLIMIT_MSGQUEUE: 0,
-        resource.RLIMIT_RTPRIO: 0,
-        resource.RLIMIT_SIGPENDING: _SIGNALS,  # they count for the account that made the namespace, too, if any
-    }
-    if not sandbox.groups:
-        limits[resource.RLIMIT_DATA] = bounds.memory_mib * MIB + _HEADROOM
-    if user is not None and sandbox.bwrap is None:
-        limits[resource.RLIMIT_NPROC] = bounds.tasks  # counted by user; inside bubblewrap `_counted` sets it
-    return [number for limit in limits.items() for number in limit]
 
 
 def _bare(
@@ -389,7 +303,7 @@ def _bubblewrap(
             if places.is_in(hidden, outside) and os.path.isdir(hidden) and hidden != outside:
                 argv += ["--tmpfs", inside + hidden[len(outside) :], "--remount-ro", inside + hidden[len(outside) :]]
     argv += ["--remount-ro", "/dev", "--remount-ro", "/proc"]  # root may write its settings, even without capabilities
-    argv += ["--remount-ro", "/", "--chdir", _BOT, "--json-status-fd", str(_REPORT)]
+    argv += ["--remount-ro", "/", "--chdir", _BOT, "--json-status-fd", str(REPORT)]
     if network and sandbox.landlock >= SCOPED:
         orders["landlock"] = [1, 0]  # the network, and files as bubblewrap shows them
     if sandbox.filtered:
@@ -489,13 +403,3 @@ def filter_file(kind: str) -> str | None:
     """Return the path of this kind of system call filter; None if there is none for this machine's processor."""
     path = Path(__file__).parent / "filters" / f"{kind}-{machine()}.bpf"
     return str(path) if path.exists() else None
-
-
-def _launch(orders: Orders, command: Sequence[str]) -> tuple[str, ...]:
-    """Return the command with the launcher and its orders in front.
-
-    Start it from this process, in a thread that outlives it: the kernel kills it when the thread that started it ends.
-    """
-    names = sorted(orders, key=_SEQUENCE.index)
-    words = [word for name in names for word in (name, len(orders[name]), *orders[name])]
-    return (*launcher(), *map(str, words), "run", *command)
