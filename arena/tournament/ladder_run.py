@@ -85,7 +85,7 @@ def run_ladder(
             if not player.run.played:
                 planned(plan.lacking)
             player.play_scheduled(budget, ends=lambda: budget.is_hard and budget.is_over)
-        elif not plan.add_rounds():
+        elif not plan.add_rounds(player.run.played):
             break
     player.see_retired()
     if budget.is_limited and is_own:
@@ -123,6 +123,8 @@ class _Plan:
         """Whether rounds are added."""
         self._fits = True
         """Whether enough bots are left to play."""
+        self._so_far = -1
+        """How many matches were played when rounds were added last."""
         self._leg: Leg | None = None
         self.lacking = NOTHING
         """About what the leg lacked after its first groups."""
@@ -170,9 +172,10 @@ class _Plan:
         """Return about how many matches are still to be planned, where a run has played so many."""
         return sys.maxsize if self._grows and so_far else self._beyond * self._ladder.key.seats
 
-    def add_rounds(self) -> bool:
-        """Add rounds if the run may have more, and enough bots are left; return whether."""
-        if not (self._grows and self._fits):
+    def add_rounds(self, so_far: int) -> bool:
+        """Add rounds if the run may have more, enough bots are left, and those before gave results; return whether."""
+        if not (self._grows and self._fits) or so_far == self._so_far:
             return False
+        self._so_far = so_far
         self._rounds += self._step
         return True

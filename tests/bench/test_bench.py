@@ -40,10 +40,11 @@ def chosen(parts: list[str]) -> list[str]:
 
 
 @pytest.mark.long
+@pytest.mark.timeout(400)
 @pytest.mark.needs("openssl")
 def test_every_part_measures_something(tmp_path: Path, scratch: Path) -> None:
     """Each is sampled once; what is compared follows from what is printed, and nothing is left behind."""
-    ran = arena("bench", *chosen(PARTS + OTHERS), *QUICK, cwd=tmp_path)
+    ran = arena("bench", *chosen(PARTS + OTHERS), *QUICK, cwd=tmp_path, patience=360)
     assert ran.code == 0, ran.err
     found = json.loads(ran.out)
     figures = found["figures"]

@@ -5,15 +5,18 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
 
+from arena.referee.match import Void, VoidReason
 from arena.terminal.options import Hour
 from arena.tournament.budget import GROWTH, Budget
 from arena.tournament.forecast import OURS, Forecast, forecast
 from arena.tournament.ladder_run import LadderRequest, run_ladder
 from arena.tournament.verification import MatchVerdict, verify_home
+from arena.worker.jobs import Played, Task
 from ladder import store
 from tests.cli.commands import arena
 from tests.tournament import playing
@@ -212,6 +215,25 @@ def test_what_is_tried_again_counts_too(home: Path) -> None:
             report=lambda _done, _total: None,
         )
         assert 0 < run.played <= 10
+
+
+class NobodyJoins(playing.ByTheRules):
+    """Workers whose matches are all void, since no bot joins."""
+
+    def play(self, tasks: Iterable[Task]) -> Iterator[list[Played]]:
+        for task in tasks:
+            yield [Played(task.id, None, Void(VoidReason.NOBODY), (), ())]
+
+
+@pytest.mark.timeout(60)
+def test_where_no_match_counts_rounds_are_not_added_for_ever(home: Path) -> None:
+    """A run for some matches would never come to its end."""
+    with store.open(home) as db, NobodyJoins() as workers:
+        (ladder,) = store.ladders.all(db)
+        budget, report = Budget(matches=1000), lambda _done, _total: None
+        run = run_ladder(db, home, ladder, LadderRequest(BOTS, budget=budget), workers=workers, report=report)
+        assert run.played == 0
+        assert 0 < store.ladders.counts(db, ladder).unplayable < 2000
 
 
 def test_what_an_interrupted_run_left_counts_too(home: Path) -> None:
