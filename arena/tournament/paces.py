@@ -19,8 +19,8 @@ _STANDS_OUT = 4
 AHEAD = 12.0
 """For how many seconds' matches a phase looks ahead to choose which are played next.
 
-They belong to the block then: so long somebody waits at least who comes while it is open. With few, bots are started in
-more workers: 300 of them TODO times with 12 s, TODO with 30 s.
+They belong to the block then, so whoever comes meanwhile waits for them, and for their other rotations. With fewer,
+more bots are started in several workers; with many more, newcomers are not rated within a minute.
 """
 _FIRST_AHEAD = 200
 """Matches that are looked at ahead as long as nobody knows how long they take. Dozens or hundreds would do."""

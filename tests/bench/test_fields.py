@@ -73,11 +73,11 @@ def test_without_a_compiler_a_part_is_left_out(setting: BenchSetting, monkeypatc
     assert "leaving out fields/compiled/10/2: a bot takes ./bin/bot, or ./bin/bot" in said
 
 
-@pytest.mark.needs("tools of languages", "rust")
-@pytest.mark.long
-def test_a_compiled_bot_is_one_file(setting: BenchSetting) -> None:
+@pytest.mark.needs("cc")
+def test_a_compiled_bot_is_one_file(setting: BenchSetting, monkeypatch: pytest.MonkeyPatch) -> None:
     """Copies of its sources and of what builds leave would be gigabytes."""
-    assert many_bots.original("compiled", setting.scratch, setting.say).files == (setting.scratch / "rust/bin/bot",)
+    monkeypatch.setattr(many_bots, "KINDS", {"compiled": ("c",)})
+    assert many_bots.original("compiled", setting.scratch, setting.say).files == (setting.scratch / "c/bot",)
 
 
 def test_a_bot_that_cannot_be_built_is_left_out(setting: BenchSetting, monkeypatch: pytest.MonkeyPatch) -> None:
