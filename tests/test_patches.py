@@ -33,6 +33,7 @@ SEAMS = {
     "arena.worker.local_host.run_worker": "how a worker begins in its process: one that dies, say, or starts no bot",
     "arena.sandbox.places.python": "the machine: where its Python lies",
     "arena.sandbox.users.take_user": "the machine: as whom it lets a bot run",
+    "arena.sandbox.cgroups.own_groups": "the machine: in which control groups it put this process",
     "arena.core.compilation.core": "the machine: which core was compiled here, as one that watches its memory",
 }
 """What else of the arena a test may set, and what that stands for: other packages, versions, clocks and machines."""

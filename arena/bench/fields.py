@@ -65,15 +65,15 @@ def field_parts(setting: BenchSetting) -> Iterator[Part]:
 @contextmanager
 def measured_field(setting: BenchSetting, field: Field) -> Iterator[Sampler]:
     """Measure the ladder of a field. Raises LeftOut if its bot cannot be built here."""
-    bot = many_bots.original(field.kind, setting.scratch, setting.say)
+    yield partial(sample_of, setting, field, many_bots.original(field.kind, setting.scratch, setting.say))
 
-    def sample() -> Sample:
-        setting.say(f"fields/{field}: {_matches(setting):,} matches")
-        with tempfile.TemporaryDirectory(prefix=f"field{field.bots}-", dir=setting.scratch) as folder:
-            programs = list(many_bots.copies(bot, field.bots, Path(folder, "copies")))
-            return _play(setting, field, programs, Path(folder, "home"))
 
-    yield sample
+def sample_of(setting: BenchSetting, field: Field, bot: many_bots.Original) -> Sample:
+    """Measure the ladder of a field, once, with copies of a bot."""
+    setting.say(f"fields/{field}: {_matches(setting):,} matches")
+    with tempfile.TemporaryDirectory(prefix=f"field{field.bots}-", dir=setting.scratch) as folder:
+        programs = list(many_bots.copies(bot, field.bots, Path(folder, "copies")))
+        return _play(setting, field, programs, Path(folder, "home"))
 
 
 def _play(setting: BenchSetting, field: Field, programs: Sequence[Program], home: Path) -> Sample:

@@ -234,8 +234,9 @@ class Starter:
         """
         if label not in self._programs:
             version = store.bots.find(self._db, label)
-            program = replace(program_of(self._home, version), name=version.label)
+            program = program_of(self._home, version)
             _check_held(program, self._sandbox)
+            program = replace(program, name=version.label)
             check_wishes(program, self._sandbox)
             if not program.root.is_dir():
                 raise BadSubmission(f"the program of {label} is gone from {str(program.root)!r}: submit it again")

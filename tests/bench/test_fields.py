@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +15,6 @@ from arena.bench.fields import Field, field_ratios, field_table
 from arena.bench.figures import LeftOut, spreads
 from arena.bench.many_bots import Original
 from arena.bench.peak_memory import PeakMemory
-from arena.submission import templates
 from tests.cli.commands import PATIENCE
 
 SMALL = """import random
@@ -41,13 +41,11 @@ def small(path: Path, code: str = "") -> Original:
     return Original((program,), ("python", "bot.py"))
 
 
-def test_a_field_is_measured_with_all_its_processes(setting: BenchSetting, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_field_is_measured_with_all_its_processes(setting: BenchSetting) -> None:
     """The time of bots counts, although each has ended before anybody looks; nothing is left behind."""
     bot = small(setting.scratch / "small", BURNS)
-    monkeypatch.setattr(many_bots, "original", lambda *_: bot)
     before = [*setting.scratch.iterdir()]
-    with fields.measured_field(setting, Field("python", 3, 2)) as sample:
-        found = sample()
+    found = fields.sample_of(setting, Field("python", 3, 2), bot)
     assert found["starts"] >= 6, "each in both phases"
     assert found["matches"] * found["starts_per_match"] == pytest.approx(found["starts"])
     assert found["cpu_ms_per_match"] * found["matches"] > found["starts"] * BURNT * 1000
@@ -66,11 +64,11 @@ def test_copies_are_different_bots(setting: BenchSetting) -> None:
 
 def test_without_a_compiler_a_part_is_left_out(setting: BenchSetting, monkeypatch: pytest.MonkeyPatch) -> None:
     """One line says what is missing, and the others are measured."""
-    monkeypatch.setattr(many_bots, "missing_tools", lambda manifest: [manifest.run[0]] if manifest.build else [])
+    monkeypatch.setenv("PATH", "/nowhere")
     said: list[str] = []
     wanted = [part for part in bench_run.parts(setting) if part.name in ("fields/compiled/10/2", "rules/buttons/2")]
     assert list(bench_run.measure(wanted, 1, said.append)) == ["rules"]
-    assert "leaving out fields/compiled/10/2: a bot takes ./bin/bot, or ./bin/bot" in said
+    assert any(line.startswith("leaving out fields/compiled/10/2: a bot takes ") for line in said)
 
 
 @pytest.mark.needs("cc")
@@ -82,9 +80,13 @@ def test_a_compiled_bot_is_one_file(setting: BenchSetting, monkeypatch: pytest.M
 
 def test_a_bot_that_cannot_be_built_is_left_out(setting: BenchSetting, monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine without a network has the compiler, and not what it fetches."""
-    monkeypatch.setattr(many_bots, "missing_tools", lambda _: [])
-    monkeypatch.setattr(templates, "make", lambda folder, _language: folder.mkdir())
-    with pytest.raises(LeftOut, match="is empty"):
+    monkeypatch.setattr(many_bots, "KINDS", {"compiled": ("c",)})
+    compiler = setting.scratch / "tools/cc"
+    compiler.parent.mkdir()
+    compiler.write_text("#!/bin/sh\nexit 1\n")
+    compiler.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{compiler.parent}:{os.environ['PATH']}")
+    with pytest.raises(LeftOut, match="is not built"):
         many_bots.original("compiled", setting.scratch, setting.say)
 
 

@@ -65,12 +65,14 @@ def home(tmp_path: Path) -> Path:
 
 
 def enter(home: Path, name: str, text: str) -> None:
-    """Submit a bot from another process, as far as the run can tell."""
+    """Submit a bot from another process, as far as the run can tell; the program of one who is "lost" is moved away."""
     with store.open(home) as other:
         source = home.with_name(f"{name}.py")
         source.write_text(f"# {text}\n")
         kept = submission.store(submission.read_program(source, plays=["birth"]), roster.folder(home))
         store.bots.add(other, store.bots.NewBot(name, kept.digest, games=kept.games, run=kept.run, origin="submitted"))
+        if name == "lost":
+            kept.root.rename(kept.root.with_name("moved"))
 
 
 def field(db: Database) -> list[str]:
@@ -157,20 +159,16 @@ def test_a_new_version_takes_the_place_of_the_old_one(home: Path) -> None:
     outcome(home)
 
 
-def test_who_cannot_play_keeps_nobody_from_it(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_cannot_play_keeps_nobody_from_it(home: Path) -> None:
     """The run goes on, and says at its end why it left the bot out."""
-
-    def without_its_program(home: Path, version: store.Version) -> submission.Program:
-        program = program_of(home, version)
-        if version.name == "new":
-            raise submission.BadSubmission("its program is gone")
-        return program
-
-    program_of = roster.bots.program_of
-    monkeypatch.setattr(roster.bots, "program_of", without_its_program)
-    result = run(home, {7: "new", 9: "news"})
-    assert (result.joined, result.left_out) == (("news@1",), (("new@1", "its program is gone"),))
-    assert [new for _, _, new in all_legs(home) if new] == [["news@1"]]
+    result = run(home, {7: "lost", 9: "new"})
+    assert result.joined == ("new@1",)
+    ((label, why),) = result.left_out
+    assert (label, why.partition(" from ")[0]) == ("lost@1", "the program of lost@1 is gone")
+    assert [new for _, _, new in all_legs(home) if new] == [["new@1"]]
+    with store.open_read(home) as db:
+        lost = roster.folder(home) / store.bots.find(db, "lost").digest
+    lost.with_name("moved").rename(lost)
     outcome(home)
 
 
