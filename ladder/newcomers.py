@@ -32,7 +32,7 @@ def first_groups(pairing: Pairing, basis: Basis) -> Iterator[Group]:
     does not matter: a newcomer has played nothing.
     """
     rated = [bot for bot in basis.bots if bot not in basis.newcomers]
-    for newcomer in sorted(basis.newcomers):
+    for newcomer in (bot for bot in basis.bots if bot in basis.newcomers):  # others were banned meanwhile
         own = basis._replace(field=[newcomer, *rated], newcomers=(), rounds=1, orders=lambda _round: ())
         with_it = [group for group in pairing.missing(own) if newcomer in group.order]
         yield from islice(evenly(with_it, ()), FIRST)

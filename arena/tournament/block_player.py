@@ -32,7 +32,7 @@ PHASE_SECONDS = 30.0
 """
 LONGEST = 40.0
 """Seconds after which a phase of quick bots ends, even if most of it was starts: whoever comes meanwhile waits until
-its block is over, and is to be rated within a minute or so. With 30 a field of 500 would mostly start."""
+its block is over, and is to be rated within a minute or so. With less, large fields would start bots more often."""
 GATHERING = 5.0
 """Seconds that a phase lasts at least, even if bots have come meanwhile: of many at once each would begin a block.
 

@@ -386,13 +386,12 @@ def check_damage(db: Database, path: Path, what: str) -> None:
 def check_whole(db: Database, path: Path, noted: int) -> None:
     """Raise StoreError if a database holds less than was noted beside it, now or a moment ago."""
     while noted and noted > (_stored(db) if schema_version(db) else 0):
-        before, noted = noted, locks.noted(path)
-        if noted != before:
-            continue  # somebody has written meanwhile
-        raise StoreError(
-            f"{path} holds less than was stored: {path.name}-wal was beside it and is gone, or this is an older copy;"
-            f" put the missing file back, or remove {path.name}-lock to go on with what there is"
-        )
+        if (now := locks.noted(path)) == noted:
+            raise StoreError(
+                f"{path} holds less than was stored: {path.name}-wal was beside it and is gone, or this is an older"
+                f" copy; put the missing file back, or remove {path.name}-lock to go on with what there is"
+            )
+        noted = now  # somebody has written meanwhile
 
 
 def schema_version(db: Database) -> int:

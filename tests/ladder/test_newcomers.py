@@ -140,3 +140,14 @@ def test_a_newcomer_whose_matches_were_dropped_is_new_again(db: Database) -> Non
     play(db, ladder)
     assert groups(db, 1) == groups(db, 2)
     checks.check_schedule(db, ladder)
+
+
+def test_a_newcomer_that_is_banned_before_its_leg_is_stored_is_not_in_it(db: Database) -> None:
+    """Though the leg was meant for it; the others play, and what is stored fits."""
+    ladder, field = begun(db, 2)
+    leg = store.ladders.leg_of_newcomers(db, ladder, field, field[-2:])
+    assert leg is not None
+    store.annulment.ban(db, "new0", "why", keep=True)
+    assert leg.more() == newcomers.FIRST
+    assert all("new1@1" in order for _, order in groups(db, 1))
+    checks.check_schedule(db, ladder)
