@@ -65,6 +65,17 @@ def test_the_address_names_the_step(opened: Open) -> None:
     assert step(opened(BUTTONS, "#step=here")) == 0
 
 
+def test_an_address_of_something_else_in_the_page_stays(opened: Open) -> None:
+    """Whoever jumps over the menu, or is sent to the dice, finds the address that they followed."""
+    page = opened(BUTTONS, "#check")
+    expect(page.locator("#said")).to_have_text(re.compile(r"^Step 0\. "))
+    assert page.url.endswith("#check")
+    page.keyboard.press("ArrowRight")
+    page.wait_for_url("**#step=1")
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_url("**#step=0")
+
+
 def test_steps_and_slider_lead_to_a_step(opened: Open) -> None:
     """The list of steps is a list of links, and the slider lies on the scores of all steps."""
     page = opened(BUTTONS)

@@ -97,13 +97,18 @@
   }
 
   // The address and what a screen reader says follow when the match has stood still for a moment: browsers refuse
-  // an address that changes too often, and nobody can listen that fast.
+  // an address that changes too often, and nobody can listen that fast. An address that leads to something else in
+  // the page stays until somebody goes to another step.
   let settling = 0;
+  let addressedStep = 0;
 
   function settle() {
     clearTimeout(settling);
     settling = setTimeout(() => {
-      history.replaceState(null, "", `#step=${now}`);
+      if (now !== addressedStep) {
+        addressedStep = now;
+        history.replaceState(null, "", `#step=${now}`);
+      }
       if (!playing) {
         at("said").textContent = `Step ${now}. ${at("happened").innerText}`;
       }
