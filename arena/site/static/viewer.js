@@ -100,13 +100,11 @@
   // an address that changes too often, and nobody can listen that fast. An address that leads to something else in
   // the page stays until somebody goes to another step.
   let settling = 0;
-  let addressedStep = 0;
 
   function settle() {
     clearTimeout(settling);
     settling = setTimeout(() => {
-      if (now !== addressedStep) {
-        addressedStep = now;
+      if (now || location.hash.startsWith("#step=")) {
         history.replaceState(null, "", `#step=${now}`);
       }
       if (!playing) {
