@@ -7,7 +7,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from arena.worker.jobs import Played, Task, Trouble
+from arena.worker.jobs import Effort, Played, Task, Trouble
 
 _SLOW = 0.05
 """Seconds a match from which a phase may wait for a bot at its end.
@@ -42,6 +42,10 @@ class Paces:
         """By digest."""
         self._usual: float | None = None
         """Seconds for which all bots of a match together think; None if nothing is known."""
+        self._decisions = 0.0
+        """Decisions of a match."""
+        self._cost: float | None = None
+        """Seconds of a processor that a decision costs a bot; None if nothing is known."""
 
     def note(self, task: Task, result: Played) -> None:
         """Take in how long the bots of a match thought."""
@@ -53,7 +57,15 @@ class Paces:
             thought += took
             self._seconds[entrant.digest] = 0.9 * self._seconds.get(entrant.digest, took) + 0.1 * took
         if thought:
+            decisions = sum(len(seat.times) for seat in result.seats)
+            self._decisions = decisions if self._usual is None else 0.99 * self._decisions + 0.01 * decisions
             self._usual = thought if self._usual is None else 0.99 * self._usual + 0.01 * thought
+
+    def note_effort(self, effort: Effort) -> None:
+        """Take in what some decisions cost a bot in processor time."""
+        if effort.decisions:
+            cost = effort.cpu / effort.decisions
+            self._cost = cost if self._cost is None else 0.9 * self._cost + 0.1 * cost
 
     def slowest_first(self, tasks: Iterable[Task], trouble: Trouble) -> list[Task]:
         """Sort matches: those of bots that may hold up a phase come first, and the others fill the time meanwhile."""
@@ -64,11 +76,17 @@ class Paces:
         """Whether any match has been played."""
         return self._usual is not None
 
-    def ahead(self, jobs: int) -> int:
-        """Return how many matches so many workers play in about `horizon` seconds, as far as that is known."""
-        if self._usual is None:
+    def ahead(self, jobs: int, bots: int) -> int:
+        """Return how many matches of so many bots so many workers play in about `horizon` seconds, if it is known.
+
+        All bots think at the same time, but the processors do all the work. How much that is, the time by the clock
+        does not tell: of many quick bots each waits most of it for a processor.
+        """
+        if not self._usual:
             return _FIRST_AHEAD
-        return max(_FIRST_AHEAD, int(self.horizon * jobs / (self._usual + _REFEREE)))
+        work = self._usual if self._cost is None else self._cost * self._decisions
+        matches = min(bots / self._usual, jobs / (work + _REFEREE))
+        return max(_FIRST_AHEAD, int(self.horizon * matches))
 
     def stands_out(self, task: Task, trouble: Trouble) -> bool:
         """Whether a match takes much longer than others, and may hold up the phase."""

@@ -45,6 +45,11 @@ class Stock:
         """Deal to the worker of this crew no more."""
 
     @property
+    def bots(self) -> int:
+        """Number of bots in the matches that are looked at."""
+        return self._crews.bots
+
+    @property
     def has_hands(self) -> bool:
         """Whether there are suspects left."""
         return bool(self._hands)

@@ -140,11 +140,13 @@ class Workers:
         self._deal_hands(stock)
         while (host := self._workforce.next_host()) is not None and not stock.is_empty(self.trouble):
             self._deal_to(self._start(host, stock), stock)
-        most = self.paces.ahead(1)
-        hungry = [worker for worker in self._workforce.wanted() if worker.is_hungry(most)]
+        hungry = [worker for worker in self._workforce.wanted() if self._is_hungry(worker)]
         while hungry:
             hungry.sort(key=lambda worker: len(worker.holds))
-            hungry = [worker for worker in hungry if self._deal_to(worker, stock) and worker.is_hungry(most)]
+            hungry = [worker for worker in hungry if self._deal_to(worker, stock) and self._is_hungry(worker)]
+
+    def _is_hungry(self, worker: DealtWorker) -> bool:
+        return worker.is_hungry(self.paces.ahead(1, len(worker.crew.bots)))
 
     def _start(self, host: HostWorkers, stock: Stock) -> DealtWorker:
         worker = host.start()
@@ -155,7 +157,7 @@ class Workers:
         """Deal some matches to a worker; return whether there were any for it."""
         count = max(DEALT_MATCHES, len(worker.holds) // 8)
         may_grow = self.paces.are_known or not worker.crew.is_new
-        ahead = self.paces.ahead(self.jobs)
+        ahead = self.paces.ahead(self.jobs, stock.bots)
         chunk = stock.take(count, self.trouble, worker.crew, ahead=ahead, may_grow=may_grow)
         if chunk:
             worker.deal(chunk, self.trouble)
@@ -229,6 +231,7 @@ class Workers:
             worker.crew.has_nothing()
         self._suspects.note_results(delivery.results)
         self.learn(delivery.trouble)
+        self.paces.note_effort(delivery.effort)
         self.starts += delivery.starts
         self.frames += delivery.frames
         if any(result.is_void_by(reason) for result in delivery.results for reason in _TOO_BUSY):

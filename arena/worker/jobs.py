@@ -113,6 +113,15 @@ class Trouble(NamedTuple):
         return not self.retired.isdisjoint(entrant.label for entrant in task.lineup)
 
 
+class Effort(NamedTuple):
+    """What bots used for some of their decisions, where that was looked at."""
+
+    cpu: float = 0.0
+    """Seconds of a processor."""
+    decisions: int = 0
+    """How many decisions took them, or were asked meanwhile."""
+
+
 class StartCommand(NamedTuple):
     """What a worker that serves is to do, and what the others found out."""
 
@@ -144,6 +153,8 @@ class Delivery(NamedTuple):
     """Processes of bots that were started since the last delivery."""
     frames: int = 0
     """Frames of decisions that bots were sent since the last delivery."""
+    effort: Effort = Effort()
+    """What decisions cost the bot that was looked at since the last delivery, if one was."""
     room: int | None = None
     """How many bot processes it can keep at once; None if it plays none."""
     returned: Any = None

@@ -27,6 +27,7 @@ from arena.worker.bot_pool import BotPool
 from arena.worker.bot_process import Bot
 from arena.worker.capacity import Share, share_for_each
 from arena.worker.dispatcher import Dispatcher
+from arena.worker.effort_meter import EffortMeter
 from arena.worker.faults import FaultPolicy, Ruling
 from arena.worker.heartbeat import Heartbeat
 from arena.worker.jobs import Delivery, Key, Link, Played, StartCommand, Task, Trouble
@@ -84,6 +85,7 @@ class Worker:
         self._dispatcher = Dispatcher(self._loop, self._pool.are_starting)
         self._matches = MatchesInPlay(self._dispatcher, lambda: self.clock.conditions, self._match_ended)
         self._policy = FaultPolicy()
+        self._effort = EffortMeter()
         self._queues = Queues()
         self._results: list[Played] = []
         self._taken_back: list[str] = []
@@ -204,6 +206,7 @@ class Worker:
             self._take_logs(),
             starts=self._pool.take_starts(),
             frames=self._dispatcher.take_frames(),
+            effort=self._effort.look(list(self._pool)),
             room=self._pool.room(),
             returned=returned,
         )

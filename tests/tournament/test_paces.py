@@ -7,8 +7,8 @@ import sys
 import pytest
 
 from arena.referee.match import MatchOutcome
-from arena.tournament.paces import Paces
-from arena.worker.jobs import Entrant, Played, SeatRecord, Task, Trouble
+from arena.tournament.paces import AHEAD, Paces
+from arena.worker.jobs import Effort, Entrant, Played, SeatRecord, Task, Trouble
 from tests.tournament.scripted_hosts import matches
 
 KNOWN = Trouble()
@@ -64,3 +64,19 @@ def test_a_bot_that_became_slow_is_found_slow_soon(paces: Paces) -> None:
 def test_matches_of_a_bot_that_is_slow_or_unknown_are_worth_all_workers(paces: Paces, other: Entrant) -> None:
     """A single match of it may last longer than all the others."""
     assert paces.worth([match(QUICK, QUICK), match(QUICK, other)], 4, KNOWN) == sys.maxsize
+
+
+def test_waiting_for_processors_is_no_work(paces: Paces) -> None:
+    """Among many quick bots each waits for the others most of the time: more of their matches are dealt at once."""
+    by_the_clock = paces.ahead(1, 100)
+    for _ in range(50):
+        paces.note_effort(Effort(cpu=0.1, decisions=100))
+    assert paces.ahead(1, 100) > 4 * by_the_clock
+
+
+def test_who_thinks_long_without_work_is_waited_for_all_the_same(paces: Paces) -> None:
+    """A bot that asks another machine, say: all of them think at once, but each has only its own time."""
+    paces.note_effort(Effort(cpu=0.0, decisions=100))
+    few, many = paces.ahead(2, 20), paces.ahead(2, 200)
+    assert few <= AHEAD * 20 / 1.0, "a match takes its bots a second"
+    assert many == pytest.approx(10 * few, rel=0.01)
