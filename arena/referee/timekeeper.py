@@ -85,7 +85,7 @@ class Timekeeper:
         self._first_sample: tuple[float, Usage] | None = None
         """When, since the mark, the bot's processes were first sampled, and their usage then."""
         self._was_sampled = False
-        """Whether the processes were sampled while the answer before was awaited: then they are sampled at once now."""
+        """Whether the answer before was awaited long enough to sample the processes: then that is done at once now."""
         self._shortest = math.inf
         """The shortest limit of any match it was given: the timer goes off at least so often."""
         self._timer: Timer | None = None
@@ -144,8 +144,8 @@ class Timekeeper:
 
     def booked(self, now: float) -> None:
         """Go on with the clock: what was answered now is charged."""
-        self._mark = now
-        self._was_sampled, self._first_sample = self._first_sample is not None, None
+        self._was_sampled = self._first_sample is not None and self._is_long(now)
+        self._mark, self._first_sample = now, None
 
     def _sample(self, now: float) -> None:
         """Sample the bot's processes, to know later what they did from now on, and whether others came meanwhile."""
@@ -196,6 +196,10 @@ class Timekeeper:
             when = min(self._due(), now + self._shortest * wait, now + 3600)
             self._timer = self._clock.call_at(when, self._check, when)
 
+    def _is_long(self, now: float) -> bool:
+        """Tell whether the bot has thought long enough since the mark to be sampled: that costs as much as a frame."""
+        return now - self._mark > self._shortest / _SAMPLES / 2
+
     def _watch_anew(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
@@ -210,7 +214,7 @@ class Timekeeper:
             return
         now = self._clock.time()
         if self._due() > when:
-            first = self._first_sample is None and now - self._mark > self._shortest / _SAMPLES / 2
+            first = self._first_sample is None and self._is_long(now)
             if first or (self._first_sample is not None and self._first_sample[1].uncounted):
                 self._sample(now)
             self._watch()

@@ -738,11 +738,16 @@ def test_who_answers_at_once_is_never_looked_at() -> None:
             return super().usage()
 
     wire = Watched()
+    wire.used = Usage(0.0, {1: 0.0})
     at = wire.sit()
     wire.play(at, range(1, 100), seconds=0.04)
     assert wire.looks == 0
     wire.play(at, [100], seconds=0.2)
     assert wire.looks > 0
+    wire.play(at, [101], seconds=0.04)
+    looks = wire.looks
+    wire.play(at, range(102, 200), seconds=0.04)
+    assert wire.looks == looks, "one slow answer is no reason to look at every one that follows"
 
 
 # --- How many at once
