@@ -40,7 +40,8 @@ def doctor(cluster: str | None, certificates: Path | None, as_json: bool) -> Non
         rows.add_row(layer.name, "on" if layer.on else "off", printable(layer.why))
     draw(rows)
     click.echo(f"sandbox grade {report.grade}: {report.promise}")
-    click.echo(f"compiled core {'on' if report.core.on else 'off'}: {report.core.why}")
+    for name, compiled in (("core", report.core), ("launcher", report.launcher)):
+        click.echo(f"compiled {name} {'on' if compiled.on else 'off'}: {compiled.why}")
     return None
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from arena.core.compilation import find_core
 from arena.reports.base import Report
 from arena.sandbox import Grade, probe
+from arena.sandbox.launching import find_launcher
 
 if TYPE_CHECKING:
     from arena.cluster.inspection import HostFinding
@@ -25,8 +26,8 @@ class SandboxLayer(Report):
     """What it is for or, if it is off, what is missing."""
 
 
-class Core(Report):
-    """Whether matches of the arena's own games are played by compiled rules; if not, `why` says what is missing."""
+class Compiled(Report):
+    """Whether something compiled is used; if not, `why` says what is missing."""
 
     on: bool
     """Whether it is used."""
@@ -43,8 +44,10 @@ class Doctor(Report):
     """What this grade is made of."""
     layers: Sequence[SandboxLayer]
     """Parts of the sandbox."""
-    core: Core
-    """The compiled core."""
+    core: Compiled
+    """What plays matches of the arena's own games."""
+    launcher: Compiled
+    """What starts bots."""
 
 
 class HostCard(Report):
@@ -107,8 +110,13 @@ def machine_state() -> Doctor:
     """Try out what holds bots on this machine, and report on it."""
     sandbox = probe()
     layers = [SandboxLayer(**layer._asdict()) for layer in sandbox.layers]
-    core = Core(**find_core()._asdict())
-    return Doctor(grade=sandbox.grade.value, promise=sandbox.grade.promise, layers=layers, core=core)
+    return Doctor(
+        grade=sandbox.grade.value,
+        promise=sandbox.grade.promise,
+        layers=layers,
+        core=Compiled(**find_core()._asdict()),
+        launcher=Compiled(**find_launcher()._asdict()),
+    )
 
 
 def cluster_state(address: str, certificates: Path | None) -> ClusterState:
