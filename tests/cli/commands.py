@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from arena.cli import main
 
 ARENA = Path(sys.executable).with_name("arena")
-PATIENCE = 120  # seconds; a command that takes longer has failed, even on a slow machine
+PATIENCE = 300  # seconds; a command that takes longer has failed, even on a slow machine
 
 RUN_BOTS = {"match", "play", "ladder", "compare", "check", "submit", "debug"}
 """The commands that run bots in a sandbox, and print a caution if it is weak."""

@@ -26,7 +26,7 @@ _SHARER = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
 PORT = 8786 + _SHARER
 SUBNET = f"10.{213 + _SHARER}"
 """First half of all addresses: host number n is at SUBNET.n.2, and reaches this side at SUBNET.n.1."""
-PATIENCE = 40.0
+PATIENCE = 120.0
 """Seconds that a cluster may take to start."""
 AGAIN = 'while :; do "$@"; sleep 0.5; done'
 """What an organiser has the machine's own supervisor do: start a worker of Dask again whenever it ends."""

@@ -22,7 +22,7 @@ from arena.sandbox import UNCONFINED
 from arena.worker.jobs import Delivery, Entrant, Played, StartCommand, Task
 from tests.cluster.grid import until
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 """Seconds that may pass until something happens."""
 
 

@@ -18,7 +18,7 @@ from arena.sandbox.process import KEPT, LINE_WIDTH, OUTPUT_A_SECOND, BotProcess,
 from tests.worker.conftest import children
 from tests.worker.conftest import nothing_left_behind as nothing_left_behind
 
-PATIENCE = 20
+PATIENCE = 60
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -189,7 +189,7 @@ def test_what_a_dead_arena_left_running_is_ended_before_its_user_starts_anew(gra
         )  # fmt: skip
     try:
         subprocess.run(made.argv, env=made.env, cwd=made.cwd, stdin=subprocess.DEVNULL, check=False)
-        assert left.wait(timeout=10) == -9
+        assert left.wait(timeout=60) == -9
     finally:
         left.kill()
         made.release()

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from arena.referee.limits import Limits
 from arena.referee.match import Forfeit, Void, VoidReason
 from arena.sandbox import Grade, probe
 from arena.worker import control
@@ -16,7 +15,7 @@ from arena.worker.faults import LACKING_STARTS, FaultPolicy
 from arena.worker.jobs import Entrant, Trouble
 from arena.worker.worker import Worker
 from tests.needs import grades
-from tests.worker.conftest import bot, task
+from tests.worker.conftest import PATIENT, bot, task
 from tests.worker.conftest import nothing_left_behind as nothing_left_behind
 
 NO_SPACE = "OSError: [Errno 28] No space left on device"
@@ -75,7 +74,7 @@ def test_who_keeps_the_control_from_starting_is_ended_first(
     greedy = Entrant(
         "greedy", "greedy", (*bot().command[:1], "-c", TAKES_ALL.replace("sys.argv[1]", repr(taken))), "/tmp"
     )
-    (result,) = worker.play([task("one", greedy, bot())._replace(limits=Limits(start=1.0))])
+    (result,) = worker.play([task("one", greedy, bot())._replace(limits=PATIENT._replace(start=10.0))])
     assert result.outcome is not None
     assert [each.reason for each in result.outcome.forfeits] == [Forfeit.START]
 
