@@ -99,7 +99,7 @@ class Canaries:
             return "sent a datagram"
         for entry in Path("/proc").glob("[0-9]*/cmdline"):
             with contextlib.suppress(OSError):
-                if self.lasting in entry.read_text():
+                if self.lasting.encode() in entry.read_bytes():  # others' words need not be text
                     return f"left process {entry.parent.name} behind"
         return None
 

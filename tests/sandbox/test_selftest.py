@@ -89,6 +89,15 @@ def test_the_attacks_are_real() -> None:
     assert {name for name in real if not found[name]["achieved"]} == set()
 
 
+def test_a_process_whose_words_are_no_text_troubles_nobody(tmp_path: Path) -> None:
+    """Anybody may run one on this machine while the arena looks for what an attack has left behind."""
+    canaries = attack_run.Canaries(tmp_path, shares_names=True)
+    with subprocess.Popen([sys.executable, "-c", "input()", b"\xff"], stdin=subprocess.PIPE) as process:
+        assert canaries.harm() is None
+        process.communicate(b"\n")
+    canaries.close()
+
+
 MOUNTED = """
 import os
 from pathlib import Path
