@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import re
+import shutil
 import signal
 import subprocess
 from collections.abc import Sequence
@@ -310,11 +311,20 @@ def test_the_cross_table_of_forty_goes_on_below(
     assert sum("student39@1" in line for line in lines) == len(heads) + len(chances)
 
 
+@pytest.fixture(scope="module")
+def played_crowd(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with a round of more bots than are compared, which is copied for each test."""
+    home = tmp_path_factory.mktemp("crowd") / "home"
+    playing.make(home, "birth", [f"bot{number:02}" for number in range(24)], 1)
+    return home
+
+
 @pytest.fixture
-def crowd(cwd: Path) -> list[RankedBot]:
-    """A home with a round of more bots than are compared; gives the rows of its leaderboard."""
-    ladder = playing.make(cwd / ".arena", "birth", [f"bot{number:02}" for number in range(24)], 1)
+def crowd(played_crowd: Path, cwd: Path) -> list[RankedBot]:
+    """That home as the default one of the working directory; gives the rows of its leaderboard."""
+    shutil.copytree(played_crowd, cwd / ".arena")
     with store.open_read(cwd / ".arena") as db:
+        (ladder,) = store.ladders.all(db)
         return [*leaderboard_of(db, ladder, games.game("birth")).bots]
 
 

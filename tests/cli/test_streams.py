@@ -6,6 +6,7 @@ import os
 import shlex
 import subprocess
 from functools import cache
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -64,8 +65,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-@pytest.mark.parametrize("how", quick_first(STREAMS, 2))
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize(
+    ("name", "how"),
+    [
+        *product(COMMANDS, STREAMS[:2]),
+        *(pytest.param(*case, marks=pytest.mark.long) for case in product(USES, STREAMS[2:])),
+    ],
+)
 def test_no_command_breaks_at_its_streams(name: str, how: str, folder: Path) -> None:
     """Under cron, in a service or on a full disk, a command works or says in one line why it does not."""
     use = USES.get(name, f"{name} --help")

@@ -66,9 +66,9 @@ def test_every_question_and_every_result_is_that_of_python(seed: int) -> None:
 
 @pytest.mark.long
 @pytest.mark.timeout(600)
-def test_so_it_is_for_a_minute_of_matches_that_nobody_has_seen() -> None:
+def test_so_it_is_for_seconds_of_matches_that_nobody_has_seen() -> None:
     """Every run has other seeds; the one that fails is printed, and `check_matches` repeats it."""
-    first, end, done = random.SystemRandom().randrange(1000, 2**20), time.monotonic() + 60, 0
+    first, end, done = random.SystemRandom().randrange(1000, 2**20), time.monotonic() + 15, 0
     while time.monotonic() < end:
         print("seed", first + done)  # noqa: T201 - pytest shows it if the test fails
         check_matches(first + done)

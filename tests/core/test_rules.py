@@ -26,12 +26,12 @@ def test_a_thousand_matches_are_the_same(name: str) -> None:
 @pytest.mark.long
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("name", VIEWS)
-def test_a_hundred_thousand_matches_are_the_same(name: str) -> None:
-    """What happens once in many thousands of matches happens in both; most are short, so that it ends in time."""
-    parts = [(range(first, first + 500), table if first < 7000 else brief) for first in range(1000, 101_000, 500)]
+def test_fifteen_thousand_matches_are_the_same(name: str) -> None:
+    """What happens once in thousands of matches happens in both; most are short, so that it ends in time."""
+    parts = [(range(first, first + 500), table if first < 2000 else brief) for first in range(1000, 16_000, 500)]
     with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
         decided = sum(pool.map(play_all, [name] * len(parts), *zip(*parts, strict=True)))
-    assert decided > 1_000_000
+    assert decided > 150_000
 
 
 @pytest.mark.parametrize("name", VIEWS)

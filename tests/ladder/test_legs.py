@@ -71,7 +71,7 @@ def in_pieces(db: Database, ladder: store.Ladder, field: Collection[str], rounds
 
 
 @pytest.mark.long
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.randoms(use_true_random=False), st.sampled_from([2, 3, 4]), st.integers(1, 9), st.booleans())
 def test_a_leg_is_the_same_wherever_its_pieces_end(chance: Random, seats: int, piece: int, is_large: bool) -> None:
     """Also if it was interrupted between them, after a leg of fewer bots, and by the rule for large fields."""
