@@ -26,7 +26,7 @@ from tests.tournament import playing, programs
 from tests.tournament.conftest import still_running
 
 KILLS = 50
-STARTS = 40
+STARTS = 20
 ROUNDS = 500
 FORGIVEN = ("--forgive", "slow", "--forgive", "random")
 """Options that give second chances back. A bot that is killed, without the sandbox around it, looks like one that
