@@ -182,7 +182,7 @@ THREATS: dict[str, tuple[str, ...]] = {
     ),
     "the arena is killed": (
         f"{TOURNAMENT}interruptions.py::test_an_arena_that_is_killed_takes_its_bots_along",
-        f"{TOURNAMENT}kills.py::test_fifty_kills_change_nothing",
+        f"{TOURNAMENT}kills.py::test_twenty_kills_change_nothing",
     ),
     "power is lost": ("ladder/test_database.py::test_what_is_stored_survives_a_power_cut",),
     "the disk is full": (f"{TOURNAMENT}full_disk.py::test_a_full_disk_stops_the_ladder_and_loses_nothing",),

@@ -25,7 +25,7 @@ from tests.cli.commands import ARENA, PATIENCE, arena, environment
 from tests.tournament import playing, programs
 from tests.tournament.conftest import still_running
 
-KILLS = 50
+KILLS = 20
 STARTS = 20
 ROUNDS = 500
 FORGIVEN = ("--forgive", "slow", "--forgive", "random")
@@ -173,7 +173,7 @@ def test_a_check_of_everything_ends_without_a_word_at_any_moment(cwd: Path, how:
 
 @pytest.mark.long
 @pytest.mark.timeout(1200)
-def test_fifty_kills_change_nothing(cwd: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_twenty_kills_change_nothing(cwd: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     """The arena, its workers and its bots are killed at moments that a seed chooses: starting, playing, storing."""
     programs.write(cwd, slow=programs.SLOW)
     assert arena("submit", "slow.py", "--game", "birth", cwd=cwd).code == 0
